@@ -1,0 +1,1 @@
+"""The domain: records, verdicts, decisions and their execution. No HTML."""

@@ -1,0 +1,1 @@
+"""Who may see or do what: the only door to each object."""

@@ -1,0 +1,1 @@
+"""Django keeps its migrations here; what they load stands in `approvals/sql`."""

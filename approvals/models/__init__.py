@@ -1,0 +1,19 @@
+"""The nouns, one a file. What must hold between them is in `sql/`."""
+
+from approvals.models.beat import Beat
+from approvals.models.campaign import AudienceRow, Campaign, Version
+from approvals.models.decision import Decision
+from approvals.models.delivery import Delivery
+from approvals.models.event import Event, RunTool, ToolCall
+from approvals.models.job import Job
+from approvals.models.payload import Payload
+from approvals.models.queue_item import QueueItem
+from approvals.models.run import Run
+from approvals.models.runtime import Runtime, Token
+from approvals.models.user import User
+from approvals.models.workspace import Member, Workspace
+
+__all__ = [
+    "AudienceRow", "Beat", "Campaign", "Decision", "Delivery", "Event", "Job", "Member", "Payload", "QueueItem",
+    "Run", "RunTool", "Runtime", "Token", "ToolCall", "User", "Version", "Workspace",
+]  # fmt: skip

@@ -1,0 +1,77 @@
+"""An outbound action that waits for a person, and its sealed content."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from approvals.models.base import IdentifiedModel, WorkspaceModel, reference
+
+
+class Campaign(IdentifiedModel):
+    """A proposed campaign."""
+
+    runtime = reference("approvals.Runtime", null=True)
+    run = reference("approvals.Run", null=True)
+    external_id = models.TextField()
+    agent = models.TextField()
+    name = models.TextField()
+    purpose = models.TextField(blank=True, default="")
+    send_by = models.DateTimeField(null=True)
+    body_digest = models.TextField()
+    status = models.TextField(db_default="pending", default="pending")
+    comment = models.TextField(blank=True, default="")  # the reviewer's, for the proposer
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "runtime", "external_id"],
+                nulls_distinct=False,
+                name="campaign_external_id_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Version(IdentifiedModel):
+    """One content of a campaign. Once sealed neither it nor its audience changes."""
+
+    campaign = reference("approvals.Campaign", related_name="versions")
+    number = models.PositiveIntegerField()
+    from_address = models.TextField()
+    reply_to = models.TextField(blank=True, default="")
+    subject_line = models.TextField()
+    text = models.TextField()
+    html = models.TextField(blank=True, default="")
+    digest = models.TextField(blank=True, default="")
+    sealed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "campaign", "number"], name="version_once")]
+
+    def __str__(self) -> str:
+        return f"version {self.number}"
+
+
+class AudienceRow(WorkspaceModel):
+    """One proposed recipient, whatever became of it: addressable, duplicate or refused with a reason."""
+
+    id = models.BigAutoField(primary_key=True)
+    version = reference("approvals.Version", related_name="audience")
+    position = models.PositiveIntegerField()
+    email = models.TextField()  # as it was given
+    address = models.TextField(blank=True, default="")  # as it is written to
+    vars = models.TextField(default="{}")  # canonical JSON
+    state = models.TextField()
+    reason = models.TextField(blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "version", "position"], name="audience_position_once")
+        ]
+        indexes = [models.Index(fields=["workspace", "version", "state", "position"], name="audience_state")]
+
+    def __str__(self) -> str:
+        return self.email

@@ -1,0 +1,46 @@
+"""One recipient of one version."""
+
+from django.db import models
+
+from approvals.models.base import IdentifiedModel, reference
+
+TAKEN = ["attempting", "sent", "in_doubt"]
+
+
+class Delivery(IdentifiedModel):
+    """What happened to one recipient. Everything but its progress is fixed when the version is sealed."""
+
+    campaign = reference("approvals.Campaign", related_name="deliveries")
+    version = reference("approvals.Version", related_name="deliveries")
+    audience_row = reference("approvals.AudienceRow")
+    position = models.PositiveIntegerField()
+    address = models.TextField()
+    dedupe_key = models.TextField()  # the address in the one spelling that counts as the same recipient
+    message_id = models.TextField()
+
+    state = models.TextField(db_default="planned", default="planned")
+    job = reference("approvals.Job", null=True)
+    fence = models.BigIntegerField(null=True)  # of the job when it was attempted
+    attempt = models.PositiveIntegerField(db_default=0, default=0)
+    attempted_at = models.DateTimeField(null=True)  # also the message's Date
+    settled_at = models.DateTimeField(null=True)
+    reply = models.TextField(blank=True, db_default="", default="")
+    resolved_at = models.DateTimeField(null=True)  # a person said what became of it, or left it
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "version", "dedupe_key"], name="delivery_once_per_version"),
+            models.UniqueConstraint(
+                fields=["workspace", "campaign", "dedupe_key"],
+                condition=models.Q(state__in=TAKEN),
+                name="delivery_once_per_campaign",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "version", "state", "position"], name="delivery_state"),
+            models.Index(fields=["workspace", "dedupe_key"], name="delivery_address"),
+            models.Index(fields=["workspace", "message_id"], name="delivery_message_id"),
+        ]
+
+    def __str__(self) -> str:
+        return self.address

@@ -1,0 +1,43 @@
+"""The one execution of one releasing decision."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from approvals.models.base import IdentifiedModel, reference
+
+
+class Job(IdentifiedModel):
+    """What a worker claims. Lease and fence are set by the database's clock when it is claimed."""
+
+    decision = reference("approvals.Decision", related_name="jobs")
+    kind = models.TextField()  # replay or send
+    run = reference("approvals.Run", null=True, related_name="jobs")  # the new run of a replay
+    campaign = reference("approvals.Campaign", null=True, related_name="jobs")
+    delivery = reference("approvals.Delivery", null=True)  # only this one, for "do it again"
+
+    status = models.TextField()
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    due_at = models.DateTimeField(db_default=Now())  # end of the hold, or of a wait before going on
+    queued_at = models.DateTimeField(null=True)
+    claimed_at = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    fence = models.BigIntegerField(db_default=0, default=0)
+    intent_at = models.DateTimeField(null=True)
+    accepted_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    outcome = models.TextField(blank=True, db_default="", default="")
+    task_id = models.TextField(blank=True, db_default="", default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "decision"], name="job_once_per_decision")]
+        indexes = [
+            models.Index(fields=["workspace", "run"], name="job_run"),
+            models.Index(fields=["workspace", "campaign"], name="job_campaign"),
+            models.Index(
+                fields=["due_at"], condition=models.Q(status__in=["held", "queued"]), name="job_waiting"
+            ),
+            models.Index(fields=["lease_until"], condition=models.Q(status="running"), name="job_leased"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.status}"

@@ -1,0 +1,40 @@
+"""Where agents run, and the tokens by which they speak to the machine API."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from approvals.models.base import IdentifiedModel, reference
+
+
+class Runtime(IdentifiedModel):
+    """How to reach a runtime, what it can do, and how far its journal is trusted."""
+
+    name = models.CharField(max_length=200)
+    kind = models.TextField()
+    base_url = models.TextField(blank=True, default="")
+    silence_s = models.PositiveIntegerField(default=300)
+    time_limit_s = models.PositiveIntegerField(default=21_600)
+    # An admin's word that each call is reported before it is made; without it "no call seen" proves nothing.
+    writes_ahead = models.BooleanField(default=False)
+    signing_secret = models.BinaryField(default=b"")  # encrypted (services.secrets)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "name"], name="runtime_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Token(IdentifiedModel):
+    """A bearer token of a runtime, known by its SHA-256 only; with a subject it sees that subject's runs alone."""
+
+    runtime = reference("approvals.Runtime")
+    subject = models.TextField(null=True)
+    digest = models.BinaryField(unique=True, max_length=32)
+    hint = models.CharField(max_length=12)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    revoked_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.hint}…"

@@ -1,0 +1,1 @@
+"""Reads, shaped for the pages and the API."""

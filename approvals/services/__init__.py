@@ -1,0 +1,1 @@
+"""Writes: keyword-only, atomic, always with who did it."""

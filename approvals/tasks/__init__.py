@@ -1,0 +1,1 @@
+"""Celery entry points: claim, call the connector, record."""

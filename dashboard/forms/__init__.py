@@ -1,0 +1,1 @@
+"""What people send, one module a page."""

@@ -1,0 +1,7 @@
+"""Every address of the product. A test lists them all with every role."""
+
+from django.urls import URLPattern, URLResolver, include, path
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("accounts/", include("allauth.account.urls")),
+]
