@@ -1,1 +1,1 @@
-"""The domain: records, verdicts, decisions and their execution. No HTML."""
+"""The domain: runs, campaigns, decisions and the one execution that follows from each."""

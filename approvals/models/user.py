@@ -25,7 +25,7 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser):
     """A person, known by e-mail address."""
 
-    email = models.EmailField(max_length=254)
+    email = models.EmailField(max_length=254, unique=True)
     name = models.CharField(max_length=200, blank=True, default="")
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)

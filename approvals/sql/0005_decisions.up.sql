@@ -53,7 +53,7 @@ create trigger decision_chained before insert on approvals_decision
 -- Which kinds release an effect. rules/decisions has the same list; a test compares them.
 create function is_releasing(kind text) returns boolean
 language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select kind in ('replay', 'force_replay', 'approve', 'do_again')
+  select kind in ('replay', 'force_replay', 'replay_again', 'approve', 'send_again')
 $$;
 
 create function one_job_per_release() returns trigger
