@@ -49,7 +49,9 @@ class Version(IdentifiedModel):
     sealed_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["workspace", "campaign", "number"], name="version_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "campaign", "number"], name="version_once")
+        ]
 
     def __str__(self) -> str:
         return f"version {self.number}"
@@ -69,7 +71,9 @@ class AudienceRow(WorkspaceModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["workspace", "version", "position"], name="audience_position_once")
+            models.UniqueConstraint(
+                fields=["workspace", "version", "position"], name="audience_position_once"
+            )
         ]
         indexes = [models.Index(fields=["workspace", "version", "state", "position"], name="audience_state")]
 

@@ -29,7 +29,9 @@ class Delivery(IdentifiedModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["workspace", "version", "dedupe_key"], name="delivery_once_per_version"),
+            models.UniqueConstraint(
+                fields=["workspace", "version", "dedupe_key"], name="delivery_once_per_version"
+            ),
             models.UniqueConstraint(
                 fields=["workspace", "campaign", "dedupe_key"],
                 condition=models.Q(state__in=TAKEN),

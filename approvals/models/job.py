@@ -29,7 +29,9 @@ class Job(IdentifiedModel):
     task_id = models.TextField(blank=True, db_default="", default="")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["workspace", "decision"], name="job_once_per_decision")]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "decision"], name="job_once_per_decision")
+        ]
         indexes = [
             models.Index(fields=["workspace", "run"], name="job_run"),
             models.Index(fields=["workspace", "campaign"], name="job_campaign"),

@@ -57,7 +57,9 @@ class Run(IdentifiedModel):
             models.Index(fields=["workspace", "subject", "-created_at"], name="run_subject"),
             models.Index(fields=["workspace", "created_at", "id"], name="run_created"),
             models.Index(fields=["silent_after"], condition=models.Q(status="running"), name="run_silent"),
-            models.Index(fields=["overlong_after"], condition=models.Q(status="running"), name="run_overlong"),
+            models.Index(
+                fields=["overlong_after"], condition=models.Q(status="running"), name="run_overlong"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -20,7 +20,9 @@ class Command(migrate.Command):
         connection = connections["default"]
         connection.close()
         owner = environ.Env.db_url_config(settings.OWNER_DATABASE_URL)
-        connection.settings_dict.update({key: owner[key] for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT")})
+        connection.settings_dict.update(
+            {key: owner[key] for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT")}
+        )
         connection.guarded = False
         super().handle(*args, **options)
         with connection.cursor() as cursor:

@@ -1,0 +1,23 @@
+"""Named points at which a process can be told to die, so that tests can prove what a kill leaves behind.
+
+Off unless settings.FAULTS_ALLOWED is on and the environment says FAULT_AT=<name>.
+"""
+
+import os
+import signal
+
+from django.conf import settings
+
+NAMES: frozenset[str] = frozenset({
+    "replay.claimed", "replay.intent", "replay.called", "replay.settled",
+    "send.claimed", "send.intent", "send.handed_over", "send.settled", "send.batch_done",
+    "dispatch.published", "decide.before_commit", "decide.committed",
+})  # fmt: skip
+
+
+def point(name: str) -> None:
+    """Die here, as by kill -9, if FAULT_AT names this point."""
+    if name not in NAMES:
+        raise ValueError(f"{name} is not a fault point")
+    if settings.FAULTS_ALLOWED and os.environ.get("FAULT_AT") == name:
+        os.kill(os.getpid(), signal.SIGKILL)

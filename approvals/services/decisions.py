@@ -1,0 +1,51 @@
+"""The decision log's only writer."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from approvals.access.actors import Actor
+from approvals.db.binding import current_workspace
+from approvals.models import Decision
+from approvals.services import payloads
+
+
+def record(
+    *,
+    by: Actor,
+    kind: str,
+    target_kind: str,
+    target_id: UUID,
+    evidence: dict[str, Any],
+    item_id: UUID | None = None,
+    agent: str = "",
+    subject: str = "",
+    digest: str = "",
+    opened_at: datetime | None = None,
+    id: UUID | None = None,
+) -> Decision:
+    """Append one entry in the open transaction, as its last write: the chain's lock is held to the commit.
+
+    `evidence` is what the decider gave and was shown (reason, verdict, calls ...): JSON, erasable, its hash is not.
+    `item_id` is the lineage or campaign on whose page it stands. `id` where a job already cites the decision.
+    """
+    stored = payloads.store(evidence)
+    return Decision.objects.create(
+        id=id or uuid4(),
+        workspace_id=current_workspace(),
+        kind=kind,
+        actor_kind=by.kind,
+        actor_id=by.id,
+        actor_name=by.name,
+        actor_roles=list(by.roles),
+        sign_in=by.sign_in,
+        opened_at=opened_at,
+        target_kind=target_kind,
+        target_id=target_id,
+        item_id=item_id,
+        agent=agent,
+        subject=subject,
+        digest=digest,
+        payload_id=stored.id,
+        payload_hash=stored.hash,
+    )

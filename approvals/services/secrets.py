@@ -1,0 +1,47 @@
+"""Secrets at rest: encrypted with FIELD_KEY, or kept as a digest only."""
+
+import hashlib
+import hmac
+import secrets
+
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+TOKEN_PREFIX = "sl_"  # noqa: S105 - a mark by which a leaked token can be recognised, not a secret
+
+
+def _fernet() -> Fernet:
+    try:
+        return Fernet(settings.FIELD_KEY)
+    except ValueError as error:
+        raise ImproperlyConfigured("FIELD_KEY must be a Fernet key: 32 bytes in URL-safe base64.") from error
+
+
+def seal(secret: str) -> bytes:
+    """Encrypt a secret for storing it."""
+    return _fernet().encrypt(secret.encode())
+
+
+def unseal(sealed: bytes) -> str:
+    """The stored secret; ImproperlyConfigured when FIELD_KEY is another than the one it was sealed with."""
+    try:
+        return _fernet().decrypt(bytes(sealed)).decode()
+    except InvalidToken as error:
+        raise ImproperlyConfigured("FIELD_KEY is not the key that this secret was stored with.") from error
+
+
+def new_token() -> tuple[str, bytes, str]:
+    """A new bearer token: (what is shown once, its SHA-256, a hint to know it by)."""
+    token = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    return token, token_digest(token), token[:8]
+
+
+def token_digest(token: str) -> bytes:
+    """The SHA-256 of a bearer token, which is all that is stored."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def keyed_digest(text: str) -> str:
+    """An HMAC by which a repeated request is recognised, and from which nobody can guess an erased one."""
+    return hmac.new(settings.FIELD_KEY.encode(), text.encode(), "sha256").hexdigest()
