@@ -18,7 +18,7 @@ env = environ.Env()
 if (DATA_DIR / "env").is_file():
     env.read_env(str(DATA_DIR / "env"), overwrite=False)
 
-# -- secrets and hosts ------------------------------------------------------------------------------------------
+# -- secrets and hosts -----------------------------------------
 # A command that serves nobody (makemigrations, the type checker) may run without secrets; web, worker and
 # dispatcher refuse to start without them (approvals.services.guards).
 SECRET_KEY = env.str("SECRET_KEY", default="unset-" + "0" * 44)
@@ -34,7 +34,7 @@ SESSION_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "SAMEORIGIN"
 BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000")
 
-# -- the application --------------------------------------------------------------------------------------------
+# -- the application -----------------------------------------
 ROOT_URLCONF = "dashboard.urls"
 WSGI_APPLICATION = "dashboard.wsgi.application"
 INSTALLED_APPS = [
@@ -89,7 +89,7 @@ TEMPLATES = [
 ]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024 + 64 * 1024  # a call with 5 MB of events, and no more
 
-# -- people -----------------------------------------------------------------------------------------------------
+# -- people -----------------------------------------
 AUTH_USER_MODEL = "approvals.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 AUTH_PASSWORD_VALIDATORS = [
@@ -105,7 +105,7 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "dashboard.accounts.AccountAdapter"  # members are added by an operator, nobody signs up
 
-# -- databases --------------------------------------------------------------------------------------------------
+# -- databases -----------------------------------------
 _NO_DATABASE = "postgres://nobody@127.0.0.1:1/nowhere"
 
 
@@ -129,7 +129,7 @@ DATABASES = {
 OWNER_DATABASE_URL = env.str("OWNER_DATABASE_URL", default="")
 ROLE_PREFIX = env.str("ROLE_PREFIX", default="secondlook")
 
-# -- the broker -------------------------------------------------------------------------------------------------
+# -- the broker -----------------------------------------
 REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:1/0")
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
@@ -144,11 +144,11 @@ CELERY_TASK_ROUTES = {
     "approvals.tasks.send.*": {"queue": "send"},
 }
 
-# -- mail -------------------------------------------------------------------------------------------------------
+# -- mail -----------------------------------------
 EMAIL_URL = env.str("EMAIL_URL", default="smtp://127.0.0.1:1")
 MAIL_CATCHER_DIR = env.str("MAIL_CATCHER_DIR", default="")
 
-# -- the desk's clock -------------------------------------------------------------------------------------------
+# -- the desk's clock -----------------------------------------
 LEASE_S = env.int("LEASE_S", default=60)
 SEND_BATCH = env.int("SEND_BATCH", default=50)
 RUNTIME_TIMEOUT_S = env.int("RUNTIME_TIMEOUT_S", default=20)
@@ -156,7 +156,7 @@ OVERDUE_S = env.int("OVERDUE_S", default=120)
 POLL_S = env.float("POLL_S", default=2.0)
 FAULTS_ALLOWED = env.bool("FAULTS_ALLOWED", default=False)
 
-# -- pages ------------------------------------------------------------------------------------------------------
+# -- pages -----------------------------------------
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
