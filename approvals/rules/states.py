@@ -77,8 +77,7 @@ JOB = _machine(
         ("running", "failed"): "the outcome is known",
         ("running", "in_doubt"): "lost after the intent",
         ("running", "queued"): "lost before the intent",
-        ("in_doubt", "running"): "the new run is heard from after all",
-        ("in_doubt", "done"): "a person says it happened",
+        ("in_doubt", "running"): "the new run is heard from, or a person says it began",
         ("in_doubt", "failed"): "a person says it did not, or leaves it",
     },
 )
@@ -91,10 +90,8 @@ CAMPAIGN = _machine(
         ("pending", "rejected"): "a person rejects",
         ("approved", "pending"): "a person takes the approval back",
         ("approved", "sending"): "a worker claims the job",
-        ("approved", "stopped"): "a person stops it",
         ("sending", "finished"): "no delivery is left",
         ("sending", "stopped"): "a person stops it, the rest is skipped",
-        ("finished", "sending"): "a person sends one again",
     },
 )
 
@@ -110,7 +107,6 @@ DELIVERY = _machine(
         ("attempting", "planned"): "certainly not sent, try later",
         ("in_doubt", "sent"): "a person says it happened",
         ("in_doubt", "planned"): "a person says do it again",
-        ("in_doubt", "failed"): "a person leaves it",
         ("failed", "planned"): "a person sends it again",
     },
 )

@@ -99,15 +99,15 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
     ('job','held','queued'), ('job','held','cancelled'),
     ('job','queued','running'), ('job','queued','cancelled'),
     ('job','running','done'), ('job','running','failed'), ('job','running','in_doubt'),
-    ('job','running','queued'), ('job','running','cancelled'),
-    ('job','in_doubt','running'), ('job','in_doubt','done'), ('job','in_doubt','failed'),
+    ('job','running','queued'),
+    ('job','in_doubt','running'), ('job','in_doubt','failed'),
     ('campaign','pending','approved'), ('campaign','pending','rejected'),
     ('campaign','approved','pending'), ('campaign','approved','sending'),
     ('campaign','sending','finished'), ('campaign','sending','stopped'),
     ('delivery','planned','attempting'), ('delivery','planned','skipped'),
     ('delivery','attempting','sent'), ('delivery','attempting','failed'),
     ('delivery','attempting','in_doubt'), ('delivery','attempting','planned'),
-    ('delivery','in_doubt','sent'), ('delivery','in_doubt','planned'), ('delivery','in_doubt','failed'),
+    ('delivery','in_doubt','sent'), ('delivery','in_doubt','planned'),
     ('delivery','failed','planned')
   ) as allowed (m, o, n) where m = machine and o = old_state and n = new_state)
 $$;

@@ -1,0 +1,71 @@
+"""The kinds of decisions: which release an effect, and what a decider has to give."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from approvals.exceptions import Invalid
+from approvals.rules.verdict import RunFacts, Verdict
+
+# Exactly one job each (sql/0005_decisions enforces it).
+RELEASING = frozenset({"replay", "force_replay", "replay_again", "approve", "send_again"})
+
+RESOLUTIONS: Mapping[str, str] = {
+    "happened": "it happened",
+    "do_again": "it did not happen, do it again",
+    "did_not_happen": "it did not happen",
+    "leave": "leave it",
+}
+
+REASON_LENGTH = 10  # characters: long enough that a manager can read why
+LONGEST_REASON = 2000
+
+UNKNOWN_ACKNOWLEDGED = "I know that this run may have done things that are not listed here."
+
+
+def reason_given(reason: str, *, field: str = "reason") -> str:
+    """The reason without surrounding spaces; Invalid when it is too short to tell anybody anything."""
+    reason = reason.strip()
+    if len(reason) < REASON_LENGTH:
+        raise Invalid(field, f"Give a reason of at least {REASON_LENGTH} characters, so that others can follow it.")
+    if len(reason) > LONGEST_REASON:
+        raise Invalid(field, f"Keep the reason under {LONGEST_REASON} characters.")
+    if "\x00" in reason:
+        raise Invalid(field, "The reason holds a character that cannot be stored; type it again.")
+    return reason
+
+
+def call_key(run_id: str, call_id: str) -> str:
+    """How a form names one call of one run."""
+    return f"{run_id} {call_id}"
+
+
+def check_acknowledged(verdict: Verdict, ticked: Collection[str], unknown_ticked: bool) -> None:
+    """Invalid unless every call that the verdict names is ticked and, for an unknown record, its sentence too."""
+    missed = [call.name for call in verdict.calls if call_key(call.run_id, call.call_id) not in ticked]
+    if missed:
+        raise Invalid("ack", f"Tick each call that was made before: {', '.join(missed)}.")
+    if "unknown_record" in verdict.codes and not unknown_ticked:
+        raise Invalid("ack_unknown", f"Tick the sentence “{UNKNOWN_ACKNOWLEDGED}”")
+
+
+def told(facts: Iterable[RunFacts]) -> dict[str, list[str | int]]:
+    """What a decider was told about a lineage, small enough to travel in a form."""
+    return {run.id: [run.status, run.record.kind, len(run.calls), run.events, run.late_events] for run in facts}
+
+
+def changes(before: Mapping[str, list[str | int]], now: Iterable[RunFacts]) -> list[str]:
+    """One sentence for each difference between what was told and what is so now."""
+    sentences = []
+    for run in now:
+        if run.id not in before:
+            sentences.append(f"A new attempt {run.external_id} appeared.")
+            continue
+        status, kind, calls, events, late = before[run.id]
+        if run.status != status:
+            sentences.append(f"Attempt {run.external_id} was {status} and is {run.status} now.")
+        if run.record.kind != kind:
+            sentences.append(f"What attempt {run.external_id} did was {kind} and is {run.record.kind} now.")
+        if len(run.calls) != calls:
+            sentences.append(f"Attempt {run.external_id} had {calls} calls and has {len(run.calls)} now.")
+        if (run.events, run.late_events) != (events, late):
+            sentences.append(f"New events of attempt {run.external_id} arrived.")
+    return sentences or ["Details of what this run did are different now."]
