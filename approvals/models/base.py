@@ -1,6 +1,7 @@
 """What every table of a workspace has in common."""
 
 import uuid
+from typing import Any, TypeVar
 
 from django.db import models
 
@@ -27,8 +28,13 @@ class IdentifiedModel(WorkspaceModel):
         abstract = True
 
 
-def reference(to: str, *, null: bool = False, related_name: str = "+") -> "models.ForeignKey[object, object]":
-    """A reference within the workspace; its constraint is the composite one in `sql/`."""
-    return models.ForeignKey(
-        to, models.DO_NOTHING, null=null, db_constraint=False, db_index=False, related_name=related_name
-    )
+_ST = TypeVar("_ST", contravariant=True)
+_GT = TypeVar("_GT", covariant=True)
+
+
+class Reference(models.ForeignKey[_ST, _GT]):
+    """A reference within the workspace; its constraint is the composite one in `sql/`, and so are its indexes."""
+
+    def __init__(self, to: Any, on_delete: Any = models.DO_NOTHING, **options: Any) -> None:
+        defaults: dict[str, Any] = {"db_constraint": False, "db_index": False, "related_name": "+"}
+        super().__init__(to, on_delete, **(defaults | options))

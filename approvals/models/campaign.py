@@ -3,14 +3,14 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from approvals.models.base import IdentifiedModel, WorkspaceModel, reference
+from approvals.models.base import IdentifiedModel, WorkspaceModel, Reference
 
 
 class Campaign(IdentifiedModel):
     """A proposed campaign."""
 
-    runtime = reference("approvals.Runtime", null=True)
-    run = reference("approvals.Run", null=True)
+    runtime = Reference("approvals.Runtime", null=True)
+    run = Reference("approvals.Run", null=True)
     external_id = models.TextField()
     agent = models.TextField()
     name = models.TextField()
@@ -38,7 +38,7 @@ class Campaign(IdentifiedModel):
 class Version(IdentifiedModel):
     """One content of a campaign. Once sealed neither it nor its audience changes."""
 
-    campaign = reference("approvals.Campaign", related_name="versions")
+    campaign = Reference("approvals.Campaign", related_name="versions")
     number = models.PositiveIntegerField()
     from_address = models.TextField()
     reply_to = models.TextField(blank=True, default="")
@@ -61,7 +61,7 @@ class AudienceRow(WorkspaceModel):
     """One proposed recipient, whatever became of it: addressable, duplicate or refused with a reason."""
 
     id = models.BigAutoField(primary_key=True)
-    version = reference("approvals.Version", related_name="audience")
+    version = Reference("approvals.Version", related_name="audience")
     position = models.PositiveIntegerField()
     email = models.TextField()  # as it was given
     address = models.TextField(blank=True, default="")  # as it is written to

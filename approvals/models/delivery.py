@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from approvals.models.base import IdentifiedModel, reference
+from approvals.models.base import IdentifiedModel, Reference
 
 TAKEN = ["attempting", "sent", "in_doubt"]
 
@@ -10,16 +10,16 @@ TAKEN = ["attempting", "sent", "in_doubt"]
 class Delivery(IdentifiedModel):
     """What happened to one recipient. Everything but its progress is fixed when the version is sealed."""
 
-    campaign = reference("approvals.Campaign", related_name="deliveries")
-    version = reference("approvals.Version", related_name="deliveries")
-    audience_row = reference("approvals.AudienceRow")
+    campaign = Reference("approvals.Campaign", related_name="deliveries")
+    version = Reference("approvals.Version", related_name="deliveries")
+    audience_row = Reference("approvals.AudienceRow")
     position = models.PositiveIntegerField()
     address = models.TextField()
     dedupe_key = models.TextField()  # the address in the one spelling that counts as the same recipient
     message_id = models.TextField()
 
     state = models.TextField(db_default="planned", default="planned")
-    job = reference("approvals.Job", null=True)
+    job = Reference("approvals.Job", null=True)
     fence = models.BigIntegerField(null=True)  # of the job when it was attempted
     attempt = models.PositiveIntegerField(db_default=0, default=0)
     attempted_at = models.DateTimeField(null=True)  # also the message's Date

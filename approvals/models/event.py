@@ -3,14 +3,14 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from approvals.models.base import WorkspaceModel, reference
+from approvals.models.base import WorkspaceModel, Reference
 
 
 class Event(WorkspaceModel):
     """One line of a run's append-only journal."""
 
     id = models.BigAutoField(primary_key=True)
-    run = reference("approvals.Run", related_name="events")
+    run = Reference("approvals.Run", related_name="events")
     seq = models.IntegerField()
     type = models.TextField()
     at = models.DateTimeField()  # what the runtime says
@@ -63,7 +63,7 @@ class RunTool(WorkspaceModel):
     """Which tools a run called, kept by a trigger: what the tool filter reads."""
 
     id = models.BigAutoField(primary_key=True)
-    run = reference("approvals.Run")
+    run = Reference("approvals.Run")
     lineage_id = models.UUIDField()
     name = models.TextField()
 

@@ -3,17 +3,17 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from approvals.models.base import IdentifiedModel, reference
+from approvals.models.base import IdentifiedModel, Reference
 
 
 class Job(IdentifiedModel):
     """What a worker claims. Lease and fence are set by the database's clock when it is claimed."""
 
-    decision = reference("approvals.Decision", related_name="jobs")
+    decision = Reference("approvals.Decision", related_name="jobs")
     kind = models.TextField()  # replay or send
-    run = reference("approvals.Run", null=True, related_name="jobs")  # the new run of a replay
-    campaign = reference("approvals.Campaign", null=True, related_name="jobs")
-    delivery = reference("approvals.Delivery", null=True)  # only this one, for "do it again"
+    run = Reference("approvals.Run", null=True, related_name="jobs")  # the new run of a replay
+    campaign = Reference("approvals.Campaign", null=True, related_name="jobs")
+    delivery = Reference("approvals.Delivery", null=True)  # only this one, for "do it again"
 
     status = models.TextField()
     created_at = models.DateTimeField(db_default=Now(), editable=False)

@@ -3,14 +3,14 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from approvals.models.base import IdentifiedModel, reference
+from approvals.models.base import IdentifiedModel, Reference
 
 
 class Run(IdentifiedModel):
     """A run. The journal's trigger moves it along while events come in (sql/0003_journal); `tools_executed` is
     written by Postgres alone (sql/0004_record)."""
 
-    runtime = reference("approvals.Runtime")
+    runtime = Reference("approvals.Runtime")
     external_id = models.TextField()
     agent = models.TextField()
     session_id = models.TextField(blank=True, default="")
@@ -21,7 +21,7 @@ class Run(IdentifiedModel):
     body_digest = models.TextField()  # of the request that made it, to tell a repetition from a conflict
 
     status = models.TextField(db_default="running", default="running")
-    replay_of = reference("approvals.Run", null=True, related_name="replays")
+    replay_of = Reference("approvals.Run", null=True, related_name="replays")
     lineage_id = models.UUIDField()  # the id of the original run
 
     created_at = models.DateTimeField(db_default=Now(), editable=False)

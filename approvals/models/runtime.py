@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from approvals.models.base import IdentifiedModel, reference
+from approvals.models.base import IdentifiedModel, Reference
 
 
 class Runtime(IdentifiedModel):
@@ -29,7 +29,7 @@ class Runtime(IdentifiedModel):
 class Token(IdentifiedModel):
     """A bearer token of a runtime, known by its SHA-256 only; with a subject it sees that subject's runs alone."""
 
-    runtime = reference("approvals.Runtime")
+    runtime = Reference("approvals.Runtime")
     subject = models.TextField(null=True)
     digest = models.BinaryField(unique=True, max_length=32)
     hint = models.CharField(max_length=12)

@@ -25,7 +25,9 @@ def reason_given(reason: str, *, field: str = "reason") -> str:
     """The reason without surrounding spaces; Invalid when it is too short to tell anybody anything."""
     reason = reason.strip()
     if len(reason) < REASON_LENGTH:
-        raise Invalid(field, f"Give a reason of at least {REASON_LENGTH} characters, so that others can follow it.")
+        raise Invalid(
+            field, f"Give a reason of at least {REASON_LENGTH} characters, so that others can follow it."
+        )
     if len(reason) > LONGEST_REASON:
         raise Invalid(field, f"Keep the reason under {LONGEST_REASON} characters.")
     if "\x00" in reason:
@@ -49,7 +51,9 @@ def check_acknowledged(verdict: Verdict, ticked: Collection[str], unknown_ticked
 
 def told(facts: Iterable[RunFacts]) -> dict[str, list[str | int]]:
     """What a decider was told about a lineage, small enough to travel in a form."""
-    return {run.id: [run.status, run.record.kind, len(run.calls), run.events, run.late_events] for run in facts}
+    return {
+        run.id: [run.status, run.record.kind, len(run.calls), run.events, run.late_events] for run in facts
+    }
 
 
 def changes(before: Mapping[str, list[str | int]], now: Iterable[RunFacts]) -> list[str]:

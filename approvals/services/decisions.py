@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 from approvals.access.actors import Actor
 from approvals.db.binding import current_workspace
 from approvals.models import Decision
+from approvals.selectors.payloads import contents_of
 from approvals.services import payloads
 
 
@@ -49,3 +50,9 @@ def record(
         payload_id=stored.id,
         payload_hash=stored.hash,
     )
+
+
+def reason_of(decision: Decision) -> str:
+    """The reason or comment that was given, or an empty text where there was none or it was erased."""
+    evidence = contents_of([decision.payload_id]).get(decision.payload_id) or {}
+    return str(evidence.get("reason") or evidence.get("comment") or "")

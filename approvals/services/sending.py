@@ -1,0 +1,135 @@
+"""Sending one campaign, one recipient a transaction: an intent is committed before each message, and its outcome is
+settled only by whoever still holds the job's fence."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Version
+from approvals.services import jobs
+from approvals.services.jobs import Claim
+
+RETRY_S = 30.0  # after a server that was not there, or asked to wait
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One message that is about to go out: everything its bytes are made from."""
+
+    delivery_id: UUID
+    address: str
+    message_id: str
+    vars: str
+    date: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The sealed content of the version that was approved."""
+
+    version_id: UUID
+    from_address: str
+    reply_to: str
+    subject: str
+    text: str
+    html: str
+
+
+@transaction.atomic
+def begin(*, held: Claim) -> Content | None:
+    """Start, or go on with, the campaign of this claim. None where it must not: the job is then ended with why."""
+    campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.campaign_id)
+    version = Version.objects.filter(campaign_id=campaign.id).latest("number")
+    approved = Decision.objects.filter(jobs__id=held.job_id).values_list("digest", flat=True).get()
+    if approved != version.digest:
+        jobs.finish(
+            held, "failed", "The campaign is not the one that was approved any more; nothing was sent."
+        )
+        return None
+    if held.delivery_id is None:
+        if campaign.status == "approved":
+            Campaign.objects.filter(id=campaign.id).update(status="sending")
+        elif campaign.status != "sending":
+            jobs.finish(held, "done", "The campaign was stopped.")
+            return None
+    return Content(
+        version.id, version.from_address, version.reply_to, version.subject_line, version.text, version.html
+    )
+
+
+_INTENT = """
+    update approvals_delivery d set state = 'attempting', job_id = j.id, fence = j.fence, attempt = d.attempt + 1,
+      attempted_at = date_trunc('second', clock_timestamp()), settled_at = null, reply = ''
+    from approvals_job j, approvals_campaign c
+    where d.id = (
+        select next.id from approvals_delivery next
+        where next.version_id = %s and next.state = 'planned' and (%s::uuid is null or next.id = %s)
+        order by next.position limit 1 for update skip locked)
+      and j.id = %s and j.fence = %s and j.status = 'running' and j.lease_until > clock_timestamp()
+      and c.id = j.campaign_id and d.campaign_id = c.id and (j.delivery_id is not null or c.status = 'sending')
+    returning d.id, d.address, d.message_id, d.audience_row_id, d.attempted_at
+"""
+
+
+@transaction.atomic
+def next_intent(*, held: Claim, content: Content) -> Intent | None:
+    """Mark the next planned delivery as being attempted; None when there is none, or the job is no longer ours."""
+    # A stop takes this row; whoever comes second sees what the first one did.
+    Campaign.objects.select_for_update(no_key=True).get(id=held.campaign_id)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _INTENT, [content.version_id, held.delivery_id, held.delivery_id, held.job_id, held.fence]
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    vars = AudienceRow.objects.values_list("vars", flat=True).get(id=row[3])
+    return Intent(delivery_id=row[0], address=row[1], message_id=row[2], vars=vars, date=row[4])
+
+
+@transaction.atomic
+def settle(*, held: Claim, intent: Intent, state: str, reply: str) -> bool:
+    """Write down what became of one message; False if the lease was lost meanwhile and it is in doubt already.
+
+    `state` is sent, failed, in_doubt, or planned for one that certainly was not sent.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "update approvals_delivery set state = %s, reply = %s, settled_at = clock_timestamp()"
+            " where id = %s and state = 'attempting' and job_id = %s and fence = %s",
+            [state, reply, intent.delivery_id, held.job_id, held.fence],
+        )
+        return bool(cursor.rowcount == 1)
+
+
+@transaction.atomic
+def end_batch(*, held: Claim, wait_s: float = 0, why: str = "") -> str:
+    """Give the job back while recipients are left, else end it; the job's new status."""
+    campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.campaign_id)
+    ours: dict[str, Any] = {"id": held.delivery_id} if held.delivery_id else {}
+    left = Delivery.objects.filter(campaign_id=campaign.id, state="planned", **ours).exists()
+    stopped = held.delivery_id is None and campaign.status != "sending"
+    if left and not stopped:
+        jobs.requeue(held, wait_s=wait_s, outcome=why)
+        return "queued"
+    if not jobs.finish(held, "done", "Stopped." if stopped else _told(held)):
+        return "lost"
+    others = Job.objects.filter(campaign_id=campaign.id, status__in=["held", "queued", "running"]).exclude(
+        id=held.job_id
+    )
+    if campaign.status == "sending" and not others.exists():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "update approvals_campaign set status = 'finished', finished_at = clock_timestamp() where id = %s",
+                [campaign.id],
+            )
+    return "done"
+
+
+def _told(held: Claim) -> str:
+    ours = Delivery.objects.filter(job_id=held.job_id)
+    counts = {state: ours.filter(state=state).count() for state in ("sent", "failed", "in_doubt")}
+    return f"{counts['sent']} sent, {counts['failed']} failed, {counts['in_doubt']} in doubt."
