@@ -10,11 +10,12 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES as _SPECIAL_USE
 from email_validator import EmailNotValidError, validate_email
 
 MAX_ADDRESS = 254  # characters, RFC 5321 with its erratum
+MAX_LOCAL = 64  # of them before the @
 
 # What the validator accepts for certain, so that most addresses need no second look.
 _ATOM = r"[\w!#$%&'*+/=?^`{|}~-]+"
 _PLAIN = re.compile(
-    rf"(?=.{{1,64}}@)(?P<local>{_ATOM}(?:\.{_ATOM})*)"
+    rf"(?P<local>{_ATOM}(?:\.{_ATOM})*)"
     r"@(?P<domain>(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?P<top>[a-z]{2,63}))",
     re.ASCII | re.IGNORECASE,
 )
@@ -77,7 +78,7 @@ def _surely_good(text: str) -> str | None:
     if len(text) > MAX_ADDRESS or "--" in text:  # "--" may be IDNA, which takes more than a pattern
         return None
     plain = _PLAIN.fullmatch(text)
-    if plain is None or plain["top"].lower() in _SPECIAL_TOPS:
+    if plain is None or len(plain["local"]) > MAX_LOCAL or plain["top"].lower() in _SPECIAL_TOPS:
         return None
     return f"{plain['local']}@{plain['domain'].lower()}"
 

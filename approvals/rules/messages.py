@@ -143,7 +143,8 @@ def _part(field_name: str, subtype: str, content: str) -> Iterator[str]:
         data = text.encode()
     except UnicodeEncodeError:
         raise Invalid(field_name, "The text holds half a surrogate pair; take that character out.") from None
-    quoted, packed = binascii.b2a_qp(data), base64.encodebytes(data)
+    quoted = binascii.b2a_qp(data)
+    packed = base64.encodebytes(data.replace(b"\n", b"\r\n"))  # text in base64 keeps its own line ends
     name, encoded = min(("quoted-printable", quoted), ("base64", packed), key=lambda choice: len(choice[1]))
     yield from (f"Content-Transfer-Encoding: {name}", "", *encoded.decode().removesuffix("\n").split("\n"))
 
