@@ -1,0 +1,116 @@
+"""The roles and the database inside an embedded Postgres, by the same SQL that an administrator gets."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+import approvals
+from dashboard.embedded.postgres import Postgres
+
+DATABASE = "secondlook"
+LOGIN_ROLES = ("owner", "app", "ingest")
+_SQL = Path(approvals.__file__).parent / "sql"
+_PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]{0,50}")
+
+
+@dataclass(frozen=True)
+class Passwords:
+    """The passwords of the three roles that log in."""
+
+    owner: str
+    app: str
+    ingest: str
+
+    def of(self, role: str) -> str:
+        """The password of `owner`, `app` or `ingest`."""
+        return {"owner": self.owner, "app": self.app, "ingest": self.ingest}[role]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Our roles in one running Postgres."""
+
+    server: Postgres
+    passwords: Passwords
+    prefix: str = "secondlook"
+
+    def url(self, role: str, database: str = DATABASE) -> str:
+        """Where `owner`, `app` or `ingest` reaches a database, password included."""
+        return self.server.dsn(f"{self.prefix}_{role}", self.passwords.of(role), database)
+
+    def urls(self, database: str = DATABASE) -> dict[str, str]:
+        """The three URLs of a database under the names that the settings read."""
+        return {
+            "DATABASE_URL": self.url("app", database),
+            "INGEST_DATABASE_URL": self.url("ingest", database),
+            "OWNER_DATABASE_URL": self.url("owner", database),
+        }
+
+    def create_roles(self) -> None:
+        """Make the roles and set their passwords. Idempotent."""
+        with psycopg.connect(self.server.dsn(), autocommit=True) as connection:
+            run(connection, "roles.sql", prefix=self.prefix)
+            for role in LOGIN_ROLES:
+                name, password = f"{self.prefix}_{role}", self.passwords.of(role)
+                # The server is told the SCRAM verifier, never the password: statements may be logged.
+                verifier = connection.pgconn.encrypt_password(
+                    password.encode(), name.encode(), b"scram-sha-256"
+                ).decode()
+                connection.execute(
+                    sql.SQL("alter role {} password {}").format(sql.Identifier(name), sql.Literal(verifier))
+                )
+
+    def create_database(self, name: str = DATABASE, *, template: str | None = None) -> None:
+        """Make a database that owner owns and nobody else enters, where it is missing.
+
+        With `template` it becomes a copy of that one (about 0.1 s); grants on a database are not copied,
+        so they are made again.
+        """
+        with psycopg.connect(self.server.dsn(), autocommit=True) as connection:
+            if connection.execute("select from pg_database where datname = %s", [name]).rowcount:
+                return
+            copy = (
+                sql.SQL(" template {} strategy file_copy").format(sql.Identifier(template))
+                if template
+                else sql.SQL("")
+            )
+            connection.execute(
+                sql.SQL("create database {} owner {}").format(
+                    sql.Identifier(name), sql.Identifier(f"{self.prefix}_owner")
+                )
+                + copy
+            )
+        self.close_database(name)
+
+    def close_database(self, name: str = DATABASE) -> None:
+        """Let only our roles into a database. Idempotent."""
+        with psycopg.connect(self.server.dsn(database=name), autocommit=True) as connection:
+            run(connection, "database.sql", prefix=self.prefix, database=name)
+
+    def drop_database(self, name: str) -> None:
+        """Drop a database, whoever is still connected to it."""
+        with psycopg.connect(self.server.dsn(), autocommit=True) as connection:
+            connection.execute(
+                sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name))
+            )
+
+
+def script(file: str, **names: str) -> str:
+    """The text of a script in approvals/sql with its @placeholders@ filled.
+
+    ValueError for a name that would need quoting.
+    """
+    text = (_SQL / file).read_text()
+    for placeholder, name in names.items():
+        if not _PLAIN_NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no plain name for a role or a database (a-z, 0-9, _)")
+        text = text.replace(f"@{placeholder}@", name)
+    return text
+
+
+def run(connection: psycopg.Connection, file: str, **names: str) -> None:
+    """Run a script of approvals/sql."""
+    connection.execute(script(file, **names).encode())
