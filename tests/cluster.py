@@ -1,7 +1,7 @@
-"""The servers of a test run: one Postgres and one Valkey a session, and a database of its own for each test that asks.
+"""The servers of a test run: one Postgres and one Valkey a session, and a database for each test that asks.
 
-The same code as behind `up` makes them. Owner migrates a template database once; what a test meets is a copy of it,
-entered as app and as ingest, so grants, policies and triggers hold in tests as they do in production.
+The same code as behind `up` makes them. Owner migrates a template database once; what a test meets is a copy of
+it, entered as app and as ingest, so grants, policies and triggers hold in tests as they do in production.
 """
 
 import itertools
@@ -68,7 +68,7 @@ class TestServers:
         urls = self.cluster.urls(database)
         if not owner:
             urls["OWNER_DATABASE_URL"] = ""
-        return {**os.environ, **urls}
+        return {**os.environ, "DJANGO_SETTINGS_MODULE": "dashboard.settings", **urls}
 
     def new_database(self) -> str:
         """Copy the template; the name of the copy."""

@@ -1,13 +1,13 @@
 """Fixtures for every test. How a test meets the database:
 
 - `django_db`: one database for all, everything rolled back at the end. Fast; `default` (app) only.
-- `django_db(transaction=True)`, or with more than one alias: a database of its own, dropped afterwards. The journal
-  and the decision log refuse to be emptied, so nothing is ever flushed.
+- `django_db(transaction=True)`, or with more than one alias: a database of its own, dropped afterwards. The
+  journal and the decision log refuse to be emptied, so nothing is ever flushed.
 """
 
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import psycopg
 import pytest
 from django.conf import settings as django_settings
 from django.test import TransactionTestCase
@@ -18,10 +18,14 @@ from tests.cluster import TestServers
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Two aliases are two transactions, which never see each other's open work: such a test gets its own database."""
+    """A test with two aliases gets its own database: their transactions never see each other's open work."""
     for item in items:
         mark = item.get_closest_marker("django_db")
-        if mark and mark.kwargs.get("databases") not in (None, ["default"]) and not mark.kwargs.get("transaction"):
+        if (
+            mark
+            and mark.kwargs.get("databases") not in (None, ["default"])
+            and not mark.kwargs.get("transaction")
+        ):
             item.add_marker(pytest.mark.django_db(**{**mark.kwargs, "transaction": True}), append=False)
 
 
@@ -33,7 +37,9 @@ def servers() -> Iterator[TestServers]:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(servers: TestServers, django_test_environment: None, django_db_blocker: object) -> Iterator[None]:
+def django_db_setup(
+    servers: TestServers, django_test_environment: None, django_db_blocker: object
+) -> Iterator[None]:
     """Stands in for pytest-django's own: app may neither create databases nor empty tables."""
     del django_test_environment, django_db_blocker
 
@@ -73,12 +79,22 @@ def process_env(servers: TestServers, transactional_db: None) -> dict[str, str]:
     return servers.environment(cluster.database_in_use())
 
 
-@pytest.fixture(autouse=True, scope="session")
-def fast_passwords() -> Iterator[None]:
-    """A password is hashed in microseconds: tests make many people."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(django_settings, "PASSWORD_HASHERS", ["django.contrib.auth.hashers.MD5PasswordHasher"])
-        yield
+@pytest.fixture
+def connect_as(servers: TestServers, transactional_db: None) -> Iterator[Callable[[str], psycopg.Connection]]:
+    """Plain SQL on this test's own database: `connect_as("app")`, or "ingest", "owner", "superuser"; autocommit."""
+    del transactional_db
+    opened: list[psycopg.Connection] = []
 
+    def connect(role: str) -> psycopg.Connection:
+        database = cluster.database_in_use()
+        url = (
+            servers.postgres.dsn(database=database)
+            if role == "superuser"
+            else servers.cluster.url(role, database)
+        )
+        opened.append(psycopg.connect(url, autocommit=True))
+        return opened[-1]
 
-assert os.environ["SECONDLOOK_DATA"].startswith("/nonexistent"), "tests.environment was not loaded"
+    yield connect
+    for connection in opened:
+        connection.close()

@@ -1,19 +1,15 @@
 """The roles and the database inside an embedded Postgres, by the same SQL that an administrator gets."""
 
-import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import psycopg
 from psycopg import sql
 
-import approvals
+from approvals import sql as approvals_sql
 from dashboard.embedded.postgres import Postgres
 
 DATABASE = "secondlook"
 LOGIN_ROLES = ("owner", "app", "ingest")
-_SQL = Path(approvals.__file__).parent / "sql"
-_PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]{0,50}")
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class Cluster:
     def create_roles(self) -> None:
         """Make the roles and set their passwords. Idempotent."""
         with psycopg.connect(self.server.dsn(), autocommit=True) as connection:
-            run(connection, "roles.sql", prefix=self.prefix)
+            connection.execute(approvals_sql.read("roles.sql", prefix=self.prefix).encode())
             for role in LOGIN_ROLES:
                 name, password = f"{self.prefix}_{role}", self.passwords.of(role)
                 # The server is told the SCRAM verifier, never the password: statements may be logged.
@@ -88,7 +84,7 @@ class Cluster:
     def close_database(self, name: str = DATABASE) -> None:
         """Let only our roles into a database. Idempotent."""
         with psycopg.connect(self.server.dsn(database=name), autocommit=True) as connection:
-            run(connection, "database.sql", prefix=self.prefix, database=name)
+            connection.execute(approvals_sql.read("database.sql", prefix=self.prefix).encode())
 
     def drop_database(self, name: str) -> None:
         """Drop a database, whoever is still connected to it."""
@@ -96,21 +92,3 @@ class Cluster:
             connection.execute(
                 sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name))
             )
-
-
-def script(file: str, **names: str) -> str:
-    """The text of a script in approvals/sql with its @placeholders@ filled.
-
-    ValueError for a name that would need quoting.
-    """
-    text = (_SQL / file).read_text()
-    for placeholder, name in names.items():
-        if not _PLAIN_NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no plain name for a role or a database (a-z, 0-9, _)")
-        text = text.replace(f"@{placeholder}@", name)
-    return text
-
-
-def run(connection: psycopg.Connection, file: str, **names: str) -> None:
-    """Run a script of approvals/sql."""
-    connection.execute(script(file, **names).encode())
