@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The way in: makes its own environment where the packages are missing, then hands over to Django.
 
-Needs nothing but Python 3.11 and pip. What is installed is exactly what the lock file names, by hash; the hash
+Needs nothing but Python 3.11 and pip. Installed is exactly what the lock file names, by hash; the hash
 of the lock file is written down last, so an installation that was cut short is done again.
 """
 

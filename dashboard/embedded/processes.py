@@ -27,13 +27,17 @@ _libc = ctypes.CDLL(None)
 
 @dataclass(eq=False)
 class Child:
-    """One running program. `stop_signal` asks it to end; after `patience_s` seconds it is ended by force."""
+    """One running program. `stop_signal` asks it to end; after `patience_s` seconds it is ended by force.
+
+    `watched` is set once its end, if it comes by itself, is trouble.
+    """
 
     name: str
     process: subprocess.Popen[bytes]
     log: Path
     stop_signal: signal.Signals
     patience_s: float
+    watched: bool = False
 
     @property
     def alive(self) -> bool:
@@ -136,17 +140,18 @@ class Processes:
             time.sleep(POLL_S)
 
     def first_dead(self) -> Child | None:
-        """A child that has ended by itself, if any has."""
-        return next((child for child in self.children if not child.alive), None)
+        """A watched child that has ended by itself, if any has."""
+        return next((child for child in self.children if child.watched and not child.alive), None)
 
     def stop(self, *children: Child) -> None:
         """Ask children to end, all at once; by force where they have not when their patience is over."""
+        start = time.monotonic()
         for child in children:
             if child.alive:
                 child.process.send_signal(child.stop_signal)
         for child in children:
             try:
-                child.process.wait(child.patience_s)
+                child.process.wait(max(0, start + child.patience_s - time.monotonic()))
             except subprocess.TimeoutExpired:
                 _kill_session(child)
             self.forget(child)
