@@ -145,7 +145,15 @@ CELERY_TASK_ROUTES = {
 }
 
 # -- mail -----------------------------------------
-EMAIL_URL = env.str("EMAIL_URL", default="smtp://127.0.0.1:1")
+_mail = env.email_url_config(env.str("EMAIL_URL", default="smtp://127.0.0.1:1"))
+SMTP = {
+    "host": _mail["EMAIL_HOST"],
+    "port": _mail["EMAIL_PORT"] or 25,
+    "username": _mail["EMAIL_HOST_USER"] or "",
+    "password": _mail["EMAIL_HOST_PASSWORD"] or "",
+    "use_tls": _mail.get("EMAIL_USE_TLS", False),
+    "use_ssl": _mail.get("EMAIL_USE_SSL", False),
+}
 MAIL_CATCHER_DIR = env.str("MAIL_CATCHER_DIR", default="")
 
 # -- the desk's clock -----------------------------------------

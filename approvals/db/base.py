@@ -45,20 +45,20 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._bind(at=None)
 
     def _savepoint(self, sid: str) -> None:
-        super()._savepoint(sid)
+        super()._savepoint(sid)  # type: ignore[misc]
         if self.bound is None:
             self._bind(at=sid)
         elif binding.current() not in (self.bound, None):
             raise BindingError(f"a transaction for workspace {self.bound.workspace_id} is open")
 
     def _savepoint_commit(self, sid: str) -> None:
-        super()._savepoint_commit(sid)
+        super()._savepoint_commit(sid)  # type: ignore[misc]
         if self._bound_at == sid and self.bound is not None:
             self._execute_binding("", "")
             self.bound = self._bound_at = None
 
     def _savepoint_rollback(self, sid: str) -> None:
-        super()._savepoint_rollback(sid)
+        super()._savepoint_rollback(sid)  # type: ignore[misc]
         if self._bound_at == sid:
             self.bound = self._bound_at = None
 

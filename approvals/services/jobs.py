@@ -26,6 +26,14 @@ class Claim:
     campaign_id: UUID | None
     delivery_id: UUID | None
 
+    @property
+    def target_id(self) -> UUID:
+        """The new run of a replay, the campaign of a send."""
+        target = self.run_id or self.campaign_id
+        if target is None:
+            raise ValueError("a job without a target")
+        return target
+
 
 def _lease() -> Any:
     """Postgres takes it as an interval; Django's types do not know that."""
@@ -61,9 +69,9 @@ def renew(held: Claim) -> bool:
     return _update(held, "lease_until = clock_timestamp() + %s", "", _lease())
 
 
-def accepted(held: Claim) -> bool:
+def accepted(held: Claim, outcome: str) -> bool:
     """Within a transaction: the runtime took the replay; from here the new run's own timers watch over it."""
-    return _update(held, "accepted_at = clock_timestamp(), lease_until = null, outcome = %s", "", "accepted")
+    return _update(held, "accepted_at = clock_timestamp(), lease_until = null, outcome = %s", "", outcome)
 
 
 def finish(held: Claim, status: str, outcome: str) -> bool:

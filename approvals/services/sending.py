@@ -2,17 +2,20 @@
 settled only by whoever still holds the job's fence."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
 
 from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Version
+from approvals.rules.content import Content
 from approvals.services import jobs
 from approvals.services.jobs import Claim
 
 RETRY_S = 30.0  # after a server that was not there, or asked to wait
+ATTEMPTS = 5  # for one recipient whose server keeps asking to wait
+_WAIT: Any = timedelta(seconds=RETRY_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +30,17 @@ class Intent:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """The sealed content of the version that was approved."""
+class Sealed:
+    """The version that was approved."""
 
     version_id: UUID
-    from_address: str
-    reply_to: str
-    subject: str
-    text: str
-    html: str
+    content: Content
 
 
 @transaction.atomic
-def begin(*, held: Claim) -> Content | None:
+def begin(*, held: Claim) -> Sealed | None:
     """Start, or go on with, the campaign of this claim. None where it must not: the job is then ended with why."""
-    campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.campaign_id)
+    campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     version = Version.objects.filter(campaign_id=campaign.id).latest("number")
     approved = Decision.objects.filter(jobs__id=held.job_id).values_list("digest", flat=True).get()
     if approved != version.digest:
@@ -55,9 +54,12 @@ def begin(*, held: Claim) -> Content | None:
         elif campaign.status != "sending":
             jobs.finish(held, "done", "The campaign was stopped.")
             return None
-    return Content(
-        version.id, version.from_address, version.reply_to, version.subject_line, version.text, version.html
-    )
+    return Sealed(version.id, content_of(version))
+
+
+def content_of(version: Version) -> Content:
+    """What preview and message are made from."""
+    return Content(version.from_address, version.reply_to, version.subject_line, version.text, version.html)
 
 
 _INTENT = """
@@ -67,7 +69,8 @@ _INTENT = """
     where d.id = (
         select next.id from approvals_delivery next
         where next.version_id = %s and next.state = 'planned' and (%s::uuid is null or next.id = %s)
-        order by next.position limit 1 for update skip locked)
+          and (next.attempt = 0 or next.settled_at is null or next.settled_at < clock_timestamp() - %s)
+        order by next.attempt, next.position limit 1 for update skip locked)
       and j.id = %s and j.fence = %s and j.status = 'running' and j.lease_until > clock_timestamp()
       and c.id = j.campaign_id and d.campaign_id = c.id and (j.delivery_id is not null or c.status = 'sending')
     returning d.id, d.address, d.message_id, d.audience_row_id, d.attempted_at
@@ -75,13 +78,14 @@ _INTENT = """
 
 
 @transaction.atomic
-def next_intent(*, held: Claim, content: Content) -> Intent | None:
+def next_intent(*, held: Claim, sealed: Sealed) -> Intent | None:
     """Mark the next planned delivery as being attempted; None when there is none, or the job is no longer ours."""
     # A stop takes this row; whoever comes second sees what the first one did.
-    Campaign.objects.select_for_update(no_key=True).get(id=held.campaign_id)
+    Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     with connection.cursor() as cursor:
         cursor.execute(
-            _INTENT, [content.version_id, held.delivery_id, held.delivery_id, held.job_id, held.fence]
+            _INTENT,
+            [sealed.version_id, held.delivery_id, held.delivery_id, _WAIT, held.job_id, held.fence],
         )
         row = cursor.fetchone()
     if row is None:
@@ -98,22 +102,28 @@ def settle(*, held: Claim, intent: Intent, state: str, reply: str) -> bool:
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "update approvals_delivery set state = %s, reply = %s, settled_at = clock_timestamp()"
+            "update approvals_delivery set settled_at = clock_timestamp(), reply = %s,"
+            " state = case when %s = 'planned' and attempt >= %s then 'failed' else %s end"
             " where id = %s and state = 'attempting' and job_id = %s and fence = %s",
-            [state, reply, intent.delivery_id, held.job_id, held.fence],
+            [reply, state, ATTEMPTS, state, intent.delivery_id, held.job_id, held.fence],
         )
         return bool(cursor.rowcount == 1)
 
 
 @transaction.atomic
-def end_batch(*, held: Claim, wait_s: float = 0, why: str = "") -> str:
-    """Give the job back while recipients are left, else end it; the job's new status."""
-    campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.campaign_id)
+def end_batch(*, held: Claim, trouble: str = "") -> str:
+    """Give the job back while recipients are left, else end it; the job's new status.
+
+    `trouble` is what stopped the channel as a whole; then, or when all that is left was asked to wait, it rests.
+    """
+    campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     ours: dict[str, Any] = {"id": held.delivery_id} if held.delivery_id else {}
-    left = Delivery.objects.filter(campaign_id=campaign.id, state="planned", **ours).exists()
+    left = Delivery.objects.filter(campaign_id=campaign.id, state="planned", **ours)
     stopped = held.delivery_id is None and campaign.status != "sending"
-    if left and not stopped:
-        jobs.requeue(held, wait_s=wait_s, outcome=why)
+    if not stopped and left.exists():
+        waits = bool(trouble) or not left.filter(attempt=0).exists()
+        why = f"The mail server asked to wait, or was not there: {trouble}" if trouble else ""
+        jobs.requeue(held, wait_s=RETRY_S if waits else 0, outcome=why)
         return "queued"
     if not jobs.finish(held, "done", "Stopped." if stopped else _told(held)):
         return "lost"

@@ -85,7 +85,8 @@ create trigger delivery_kept before delete on approvals_delivery for each row ex
 -- Wakes the dispatcher, which is the only publisher.
 create function job_queued() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  perform pg_notify('due', new.workspace_id::text || ' ' || new.id::text || ' ' || new.kind);
+  perform pg_notify('due', new.workspace_id::text || ' ' || new.id::text || ' ' || new.kind
+    || ' ' || new.fence::text);
   return null;
 end $$;
 create trigger job_queued_now after insert on approvals_job for each row

@@ -30,25 +30,25 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
 $$;
 
 -- What the dispatcher has to do now. what: wake | release | lease | silent | overlong | follow.
-create function due(at_most integer) returns table (what text, workspace_id uuid, id uuid, kind text)
+create function due(at_most integer) returns table (what text, workspace_id uuid, id uuid, kind text, fence bigint)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  (select 'wake', j.workspace_id, j.id, j.kind from public.approvals_job j
+  (select 'wake', j.workspace_id, j.id, j.kind, j.fence from public.approvals_job j
     where j.status = 'queued' and j.due_at <= now() order by j.due_at limit at_most)
   union all
-  (select 'release', j.workspace_id, j.id, j.kind from public.approvals_job j
+  (select 'release', j.workspace_id, j.id, j.kind, j.fence from public.approvals_job j
     where j.status = 'held' and j.due_at <= now() order by j.due_at limit at_most)
   union all
-  (select 'lease', j.workspace_id, j.id, j.kind from public.approvals_job j
+  (select 'lease', j.workspace_id, j.id, j.kind, j.fence from public.approvals_job j
     where j.status = 'running' and j.lease_until < now() order by j.lease_until limit at_most)
   union all
-  (select 'silent', r.workspace_id, r.id, 'run' from public.approvals_run r
+  (select 'silent', r.workspace_id, r.id, 'run', 0 from public.approvals_run r
     where r.status = 'running' and r.silent_after < now() order by r.silent_after limit at_most)
   union all
-  (select 'overlong', r.workspace_id, r.id, 'run' from public.approvals_run r
+  (select 'overlong', r.workspace_id, r.id, 'run', 0 from public.approvals_run r
     where r.status = 'running' and r.overlong_after < now() order by r.overlong_after limit at_most)
   union all
   -- A replay's job follows its run: the first event settles a doubt, the end ends it.
-  (select 'follow', j.workspace_id, j.id, j.kind from public.approvals_job j
+  (select 'follow', j.workspace_id, j.id, j.kind, j.fence from public.approvals_job j
     join public.approvals_run r on r.workspace_id = j.workspace_id and r.id = j.run_id
     where j.kind = 'replay'
       and ((j.status = 'in_doubt' and r.max_seq > 0)

@@ -63,7 +63,7 @@ grant execute on function payload_matches(uuid, uuid, integer, text) to @prefix@
 grant select (id, slug, name, created_at) on approvals_workspace to @prefix@_sweep;
 grant select (id, workspace_id, user_id, roles) on approvals_member to @prefix@_sweep;
 grant select (id, workspace_id, runtime_id, subject, hint, digest, revoked_at) on approvals_token to @prefix@_sweep;
-grant select (id, workspace_id, kind, status, due_at, lease_until, run_id, accepted_at) on approvals_job
+grant select (id, workspace_id, kind, status, fence, due_at, lease_until, run_id, accepted_at) on approvals_job
   to @prefix@_sweep;
 grant select (id, workspace_id, status, silent_after, overlong_after, max_seq) on approvals_run to @prefix@_sweep;
 grant select (id, workspace_id, lineage_id, subject, external_id) on approvals_run to @prefix@_search;

@@ -1,1 +1,5 @@
-"""Celery entry points: claim, call the connector, record."""
+"""Celery entry points: claim, call the connector, record. And the dispatcher, which wakes them."""
+
+from approvals.tasks import beats, replay, send
+
+__all__ = ["beats", "replay", "send"]

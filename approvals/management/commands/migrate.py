@@ -23,7 +23,7 @@ class Command(migrate.Command):
         connection.settings_dict.update(
             {key: owner[key] for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT")}
         )
-        connection.guarded = False
+        connection.guarded = False  # type: ignore[attr-defined]  # our backend (approvals.db.base)
         super().handle(*args, **options)
         with connection.cursor() as cursor:
             cursor.execute(sql.read("grants.sql", prefix=settings.ROLE_PREFIX))

@@ -1,0 +1,45 @@
+"""One campaign's content as one recipient gets it: what the reviewer previews and the worker sends is made here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from approvals.rules.messages import Envelope, merge
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The sealed content of a version; texts may hold `{{ name }}` slots."""
+
+    from_address: str
+    reply_to: str
+    subject: str
+    text: str
+    html: str
+
+
+def envelope_for(
+    content: Content,
+    *,
+    delivery_id: str,
+    to: str,
+    variables: Mapping[str, object],
+    date: datetime,
+    message_id: str | None = None,
+) -> tuple[Envelope, set[str]]:
+    """(the message for one recipient, the merge fields that have no value for them)."""
+    subject, missing_in_subject = merge(content.subject, variables)
+    text, missing_in_text = merge(content.text, variables)
+    html, missing_in_html = merge(content.html, variables, html=True)
+    envelope = Envelope(
+        delivery_id=delivery_id,
+        from_address=content.from_address,
+        reply_to=content.reply_to or None,
+        to=to,
+        subject=subject,
+        text=text,
+        html=html or None,
+        message_id=message_id,
+        date=date,
+    )
+    return envelope, missing_in_subject | missing_in_text | missing_in_html

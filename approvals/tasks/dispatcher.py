@@ -1,0 +1,150 @@
+"""The dispatcher: the only publisher and the only clock.
+
+Three threads, so that a broker which hangs stops no clock: one listens to Postgres, one sweeps what is due, one
+publishes. Two dispatchers do no harm: a wake-up is only a wake-up, and every step of the clock is conditional.
+"""
+
+import queue
+import threading
+import time
+from uuid import UUID
+
+import psycopg
+import redis
+import structlog
+from celery import current_app
+from django.conf import settings
+from django.db import Error, close_old_connections, connection
+
+from approvals import faults
+from approvals.services import sweep
+from approvals.services.sweep import Due
+
+REMEMBERED_S = 30.0  # how long a published wake-up is not repeated; it may have been lost, so then it is
+AT_MOST = 500
+TASKS = {"replay": "approvals.tasks.replay.execute", "send": "approvals.tasks.send.execute"}
+# A publish gives up after 2 s; without these a frozen broker blocks it for over a minute.
+IMPATIENT = {"socket_timeout": 2, "socket_connect_timeout": 2, "retry_on_timeout": False, "max_retries": 0}
+
+log = structlog.get_logger(__name__)
+
+
+class Dispatcher:
+    """Runs until `stop()`; everything it knows can be lost at any instant."""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self._wakes: queue.Queue[Due] = queue.Queue(maxsize=10_000)
+        self._published: dict[tuple[UUID, int], float] = {}
+        self._broker = "not asked yet"
+
+    def run(self) -> None:
+        """Until stopped."""
+        threads = [
+            threading.Thread(target=self._forever, args=(work,), name=work.__name__, daemon=True)
+            for work in (self.listen, self.sweep, self.publish)
+        ]
+        for thread in threads:
+            thread.start()
+        while not self._stopping.wait(0.2):
+            pass
+        for thread in threads:
+            thread.join(timeout=5)
+
+    def stop(self) -> None:
+        """End all threads soon."""
+        self._stopping.set()
+
+    def _forever(self, work: "threading._TargetFunction") -> None:  # type: ignore[name-defined]
+        while not self._stopping.is_set():
+            try:
+                close_old_connections()
+                work()
+            except (Error, psycopg.Error) as error:
+                log.warning("the database does not answer", thread=work.__name__, reason=str(error).strip())
+                self._stopping.wait(1)
+            except Exception:
+                log.exception("the dispatcher goes on after an error", thread=work.__name__)
+                self._stopping.wait(1)
+        connection.close()
+
+    def listen(self) -> None:
+        """Hear of each job as it is queued; what is missed here the sweep finds."""
+        database = settings.DATABASES["default"]
+        with psycopg.connect(
+            host=database["HOST"],
+            port=database["PORT"] or None,
+            user=database["USER"],
+            password=database["PASSWORD"],
+            dbname=database["NAME"],
+            connect_timeout=5,
+            autocommit=True,
+        ) as listening:
+            listening.execute("listen due")
+            while not self._stopping.is_set():
+                for note in listening.notifies(timeout=1, stop_after=1):
+                    workspace_id, job_id, kind, fence = note.payload.split()
+                    self._enqueue(Due("wake", UUID(workspace_id), UUID(job_id), kind, int(fence)))
+
+    def sweep(self) -> None:
+        """One round of the clock, then a rest."""
+        began = time.monotonic()
+        for item in sweep.due(at_most=AT_MOST):
+            if self._stopping.is_set():
+                return
+            if item.what == "wake":
+                self._enqueue(item)
+            else:
+                sweep.step(item)
+        sweep.beat("dispatcher", broker=self._broker)
+        self._stopping.wait(max(0.05, settings.POLL_S - (time.monotonic() - began)))
+
+    def _enqueue(self, item: Due) -> None:
+        try:
+            self._wakes.put_nowait(item)
+        except queue.Full:
+            pass  # the next sweep finds it again
+
+    def publish(self) -> None:
+        """Wake the workers, or ask whether the broker is there while nothing is to be published."""
+        current_app.conf.broker_transport_options = IMPATIENT
+        try:
+            item = self._wakes.get(timeout=1)
+        except queue.Empty:
+            self._ask_broker()
+            return
+        now = time.monotonic()
+        key = (item.id, item.fence)
+        if self._published.get(key, -REMEMBERED_S) > now - REMEMBERED_S:
+            return
+        try:
+            current_app.send_task(
+                TASKS[item.kind],
+                args=[str(item.id)],
+                kwargs={"workspace": str(item.workspace_id)},
+                queue=item.kind,
+                retry=False,
+            )
+        except Exception as error:  # every transport has exceptions of its own
+            self._broker_failed(error)
+            return
+        faults.point("dispatch.published")
+        self._broker = "ok"
+        self._published[key] = now
+        if len(self._published) > AT_MOST * 20:
+            self._published = {k: at for k, at in self._published.items() if at > now - REMEMBERED_S}
+
+    def _ask_broker(self) -> None:
+        try:
+            with redis.Redis.from_url(
+                settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2
+            ) as broker:
+                broker.ping()
+            self._broker = "ok"
+        except redis.RedisError as error:
+            self._broker_failed(error)
+
+    def _broker_failed(self, error: Exception) -> None:
+        self._broker = f"The broker does not answer: {type(error).__name__}."
+        log.warning("the broker does not answer", reason=str(error))
+        self._stopping.wait(0.5)

@@ -1,0 +1,38 @@
+"""Starting a replay: claim, commit the intent, ask the runtime, write down what it said."""
+
+from typing import Any
+from uuid import UUID
+
+from celery import shared_task
+from django.conf import settings
+
+from approvals import faults
+from approvals.connectors.http import ReplayOrder, start_replay
+from approvals.services import handover, jobs
+from approvals.tasks.base import WorkspaceTask
+
+
+@shared_task(base=WorkspaceTask, bind=True, name="approvals.tasks.replay.execute")  # type: ignore[untyped-decorator]
+def execute(self: Any, job_id: str) -> None:
+    """One replay job, if it is there to be taken."""
+    held = jobs.claim(job_id=UUID(job_id), task_id=self.request.id or "")
+    if held is None:
+        return
+    faults.point("replay.claimed")
+    order = handover.prepare(held=held)
+    if order is None:
+        return
+    faults.point("replay.intent")
+    outcome = start_replay(
+        ReplayOrder(
+            base_url=order.base_url,
+            secret=order.secret,
+            allowed_hosts=order.allowed_hosts,
+            job_id=str(order.job_id),
+            payload=order.payload,
+            timeout_s=min(settings.RUNTIME_TIMEOUT_S, settings.LEASE_S / 2),
+        )
+    )
+    faults.point("replay.called")
+    handover.settle(held=held, kind=outcome.kind, detail=outcome.detail)
+    faults.point("replay.settled")
