@@ -1,9 +1,84 @@
-"""placeholder until pages land"""
+"""What holds for every page: a workspace is bound, a GET can only read, a refusal is a page.
+
+Innermost, so that the transaction of a GET includes the rendering. A POST is only bound; services open their own
+short transactions.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from django.contrib.auth.views import redirect_to_login
+from django.db import connection, transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import Resolver404, resolve
+
+from approvals.access.actors import Actor, Membership, memberships_of
+from approvals.db.binding import bind
+from approvals.exceptions import Refusal
+from dashboard.views.refusals import refusal_page
+
+# These bind, or need no database, themselves.
+ELSEWHERE = ("/api/", "/healthz", "/readyz", "/static/")
+
+
+class PageRequest(HttpRequest):
+    """A request for a page of a workspace, after the middleware."""
+
+    membership: Membership
+    actor: Actor
 
 
 class WorkspaceMiddleware:
-    def __init__(self, get_response):
+    """Binds the workspace that the address names, for members of it alone."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request):
-        return self.get_response(request)
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer the request within its workspace and, for a GET, within one read-only transaction."""
+        if request.path_info.startswith(ELSEWHERE):
+            return self.get_response(request)
+        with ExitStack() as stack:
+            slug = _slug(request)
+            if slug is not None:
+                if not request.user.is_authenticated:
+                    return redirect_to_login(request.get_full_path())
+                membership = next((m for m in memberships_of(request.user.pk) if m.slug == slug), None)
+                if membership is None:
+                    return refusal_page(request, Http404())
+                request.membership = membership  # type: ignore[attr-defined]
+                request.actor = _actor(request, membership)  # type: ignore[attr-defined]
+                stack.enter_context(bind(membership.workspace_id))
+            if request.method in ("GET", "HEAD"):
+                stack.enter_context(transaction.atomic())
+                with connection.cursor() as cursor:
+                    cursor.execute("set transaction read only")
+            return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """A refusal becomes its page; anything else is Django's to answer. Nothing of a failed GET is kept."""
+        if connection.in_atomic_block:
+            transaction.set_rollback(True)
+        if isinstance(exception, Refusal):
+            return refusal_page(request, exception)
+        return None
+
+
+def _slug(request: HttpRequest) -> str | None:
+    try:
+        match = resolve(request.path_info)
+    except Resolver404:
+        return None
+    return str(match.kwargs["slug"]) if match.route.startswith("w/<slug:slug>/") else None
+
+
+def _actor(request: HttpRequest, membership: Membership) -> Actor:
+    """The member as the decision log will name them; how they signed in is allauth's record of it."""
+    methods = request.session.get("account_authentication_methods", [])
+    return Actor(
+        kind="member",
+        id=str(request.user.pk),
+        name=str(request.user),
+        roles=membership.roles,
+        sign_in=", ".join(method.get("method", "") for method in methods) or "session",
+    )

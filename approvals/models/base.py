@@ -28,11 +28,11 @@ class IdentifiedModel(WorkspaceModel):
         abstract = True
 
 
-_ST = TypeVar("_ST", contravariant=True)
-_GT = TypeVar("_GT", covariant=True)
+_ST_contra = TypeVar("_ST_contra", contravariant=True)
+_GT_co = TypeVar("_GT_co", covariant=True)
 
 
-class Reference(models.ForeignKey[_ST, _GT]):
+class Reference(models.ForeignKey[_ST_contra, _GT_co]):
     """A reference within the workspace; its constraint is the composite one in `sql/`, and so are its indexes."""
 
     def __init__(self, to: Any, on_delete: Any = models.DO_NOTHING, **options: Any) -> None:

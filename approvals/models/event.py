@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from approvals.models.base import WorkspaceModel, Reference
+from approvals.models.base import Reference, WorkspaceModel
 
 
 class Event(WorkspaceModel):

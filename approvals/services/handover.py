@@ -32,7 +32,7 @@ def prepare(*, held: Claim) -> Order | None:
     run = replays.lock_lineage(Run.objects.get(id=held.target_id))
     original = Run.objects.get(id=run.replay_of_id or run.id)
     decided = Decision.objects.filter(jobs__id=held.job_id).values_list("digest", flat=True).get()
-    facts, _, digest = judged(original, without=run.id)
+    _facts, _verdict, digest = judged(original, without=run.id)
     if digest != decided:
         return _refuse(
             held, run, "What this run did changed after the decision, so nothing was started. Decide again."

@@ -4,9 +4,11 @@ Three threads, so that a broker which hangs stops no clock: one listens to Postg
 publishes. Two dispatchers do no harm: a wake-up is only a wake-up, and every step of the clock is conditional.
 """
 
+import contextlib
 import queue
 import threading
 import time
+from collections.abc import Callable
 from uuid import UUID
 
 import psycopg
@@ -55,7 +57,7 @@ class Dispatcher:
         """End all threads soon."""
         self._stopping.set()
 
-    def _forever(self, work: "threading._TargetFunction") -> None:  # type: ignore[name-defined]
+    def _forever(self, work: Callable[[], None]) -> None:
         while not self._stopping.is_set():
             try:
                 close_old_connections()
@@ -100,10 +102,8 @@ class Dispatcher:
         self._stopping.wait(max(0.05, settings.POLL_S - (time.monotonic() - began)))
 
     def _enqueue(self, item: Due) -> None:
-        try:
+        with contextlib.suppress(queue.Full):  # the next sweep finds it again
             self._wakes.put_nowait(item)
-        except queue.Full:
-            pass  # the next sweep finds it again
 
     def publish(self) -> None:
         """Wake the workers, or ask whether the broker is there while nothing is to be published."""
