@@ -31,8 +31,8 @@ class Act:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReasonAct(Act):
-    """A button with a text: declare interrupted, dismiss, reject, stop. Field: `reason` (a rejection's
-    comment too).
+    """A button with a text of at least 10 characters: declare interrupted, dismiss, reopen, stop. Field:
+    `reason` (in the form that rejects a campaign: `comment`).
     """
 
     reason: str = ""
@@ -71,15 +71,14 @@ class ForceAct(ReasonAct):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResolveAct(Act):
-    """Settling what is in doubt. Fields: `target`, `outcome` = `happened` | `again` | `leave`, `evidence`.
+class ResolveAct(ReasonAct):
+    """Settling what is in doubt. Fields: `target`, `resolution`, `reason` (how the person knows).
 
-    `about` names the job or call; `outcomes` are the choices that this target allows.
+    `resolution` is one of the values of `choices` (`happened`, `do_again`, `did_not_happen`, `leave`: what
+    the target allows); `about` names the job or call in words.
     """
 
     target: str
     about: SafeString
-    outcomes: tuple[Choice, ...]
-    evidence: str = ""
-    outcome_error: str = ""
-    evidence_error: str = ""
+    choices: tuple[Choice, ...]
+    resolution_error: str = ""

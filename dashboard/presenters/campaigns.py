@@ -3,7 +3,8 @@
 Fragments: `campaigns/page.html#progress` (asks `Progress.url` every 3 s while it moves) and
 `campaigns/page.html#preview` (asked for when another recipient is chosen; the plain form does the same).
 GET fields of the recipient form: `to` (an address). Forms: approve, take back (`acts.Act`: `shown`,
-`next`), reject and stop (`acts.ReasonAct`: `reason`), resolve (`ResolveDeliveries`).
+`next`), reject (`acts.ReasonAct`, field `comment`), stop (`acts.ReasonAct`, field `reason`), resolve
+(`ResolveDeliveries`).
 """
 
 from __future__ import annotations
@@ -120,18 +121,18 @@ class Troubled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResolveDeliveries(Act):
-    """Fields: `delivery` (one or more), `outcome` = `happened` | `again` | `leave`, `evidence`. Each is its
-    own decision.
+class ResolveDeliveries(ReasonAct):
+    """Settling deliveries, those in doubt and those that failed each in a form of their own.
+
+    Fields: `delivery` (one or more; each becomes its own decision), `resolution` (a value of `choices`:
+    `happened`, `do_again`, `leave`), `reason`.
     """
 
-    deliveries: tuple[Troubled, ...]
-    outcomes: tuple[Choice, ...]
     title: str
-    evidence: str = ""
+    deliveries: tuple[Troubled, ...]
+    choices: tuple[Choice, ...]
     delivery_error: str = ""
-    outcome_error: str = ""
-    evidence_error: str = ""
+    resolution_error: str = ""
     more_url: str = ""
 
 
@@ -163,7 +164,7 @@ class CampaignPage:
     audience: Audience
     acts: CampaignActs
     progress: Progress | None = None
-    troubled: ResolveDeliveries | None = None
+    troubled: tuple[ResolveDeliveries, ...] = ()
     decisions: tuple[DecisionLine, ...] = ()
     run: Link | None = None
     opened: When | None = None

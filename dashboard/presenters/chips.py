@@ -88,11 +88,24 @@ _DECISION = {
     "declare_interrupted": Chip("Declared interrupted", "warn"),
     "dismiss": Chip("Dismissed"),
     "reopen": Chip("Reopened"),
-    "resolve": Chip("Resolved", "info"),
+    "resolve_run": Chip("Resolved", "info"),
+    "replay_again": Chip("Resolved: replayed again", "info"),
     "approve": Chip("Approved", "ok"),
     "reject": Chip("Rejected", "warn"),
-    "cancel": Chip("Taken back"),
+    "resolve_delivery": Chip("Resolved", "info"),
+    "send_again": Chip("Resolved: sent again", "info"),
+    "cancel_replay": Chip("Replay taken back"),
+    "cancel_send": Chip("Approval taken back"),
     "stop": Chip("Stopped", "danger"),
+}
+
+
+# What the queue says of a lineage where that is not simply the state of a run, job, campaign or delivery.
+_QUEUE = {
+    "queued": Chip("Replay queued", "info"),
+    "in_doubt": Chip("In doubt", "warn", "Nobody knows whether it happened"),
+    "replay_failed": Chip("Replay failed", "danger"),
+    "dismissed": Chip("Dismissed"),
 }
 
 
@@ -104,6 +117,11 @@ def _of(table: dict[str, Chip], state: str) -> Chip:
 def run_state(state: str) -> Chip:
     """The chip of a run's status."""
     return _of(_RUN, state)
+
+
+def queue_state(kind: str, state: str) -> Chip:
+    """The chip of a queue row: of a lineage (`run`) or a `campaign`."""
+    return _of({**(_CAMPAIGN if kind == "campaign" else _RUN), **_QUEUE}, state)
 
 
 def campaign_state(state: str) -> Chip:

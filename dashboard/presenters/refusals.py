@@ -10,17 +10,20 @@ from django.utils.safestring import SafeString
 
 from dashboard.presenters.ages import When
 from dashboard.presenters.chips import Chip
-from dashboard.presenters.parts import NOTHING, Fact, Link, Shown
+from dashboard.presenters.parts import NOTHING, Fact, Link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedPage:
-    """The loser's screen: who decided what, when and why; that nothing of the reader's happened; the way on.
+    """The loser's screen: who decided what, when and why; that nothing of the reader's happened; the way
+    on.
 
-    `tried` is what the reader was about to do; `typed` is their text, kept so that it can be copied.
+    `did` is `exceptions.DECIDED` of the decision (`rejected this campaign`); `tried` is what the reader was
+    about to do; `typed` is their text, kept so that it can be copied.
     """
 
     who: str
+    did: str
     what: Chip
     at: When
     about: Link
@@ -31,22 +34,15 @@ class DecidedPage:
     on: tuple[Link, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One thing that differs from what the reader was shown."""
-
-    what: str
-    before: Shown
-    after: Shown
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StalePage:
-    """It changed since the reader looked: what changed, their text kept, and the link that reloads."""
+    """It changed since the reader looked: what changed (one sentence each), their text kept, and the link
+    that reloads.
+    """
 
     about: Link
     tried: str
-    changes: tuple[Change, ...]
+    changes: tuple[SafeString, ...]
     opened: When | None = None
     typed: str = ""
     reload_url: str

@@ -63,7 +63,7 @@ class RunActs:
     declare: ReasonAct | None = None
     resolve: tuple[ResolveAct, ...] = ()
     dismiss: ReasonAct | None = None
-    reopen: Act | None = None
+    reopen: ReasonAct | None = None
     cancel: Act | None = None
     closed: str = ""
 

@@ -40,6 +40,10 @@ _NAMES = {
 _ZWJ, _TEXT_STYLE, _EMOJI_STYLE, _KEYCAP = "\u200d", "\ufe0e", "\ufe0f", "\u20e3"
 _SKIN = range(0x1F3FB, 0x1F400)
 _TAGS = range(0xE0000, 0xE0080)
+_LINE, _LARGE = (
+    76,
+    50_000,
+)  # characters of JSON: what fits on a line, and beyond which laying out costs too much
 
 
 def reveal(text: str) -> SafeString:
@@ -74,8 +78,26 @@ def plain(text: str) -> str:
 
 
 def pretty(value: object) -> str:
-    """A JSON value laid out for reading, two spaces deep, letters of every script left as they are."""
-    return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=False, default=str)
+    """A JSON value laid out for reading: what fits on a line stays on it, the rest is two spaces deep."""
+    whole = json.dumps(value, ensure_ascii=False)
+    if len(whole) <= _LINE or len(whole) > _LARGE:
+        return whole if len(whole) <= _LINE else json.dumps(value, ensure_ascii=False, indent=2)
+    return _laid_out(value, "")
+
+
+def _laid_out(value: object, margin: str) -> str:
+    line = json.dumps(value, ensure_ascii=False)
+    if len(margin) + len(line) <= _LINE or not isinstance(value, dict | list) or not value:
+        return line
+    deeper = margin + "  "
+    if isinstance(value, list):
+        items = [_laid_out(item, deeper) for item in value]
+    else:
+        items = [
+            f"{json.dumps(key, ensure_ascii=False)}: {_laid_out(item, deeper)}" for key, item in value.items()
+        ]
+    brackets = "[]" if isinstance(value, list) else "{}"
+    return brackets[0] + ",".join(f"\n{deeper}{item}" for item in items) + f"\n{margin}" + brackets[1]
 
 
 def clip(text: str, limit: int = 20_000) -> tuple[str, str]:

@@ -16,7 +16,9 @@ class SignIn(forms.Form):
     """The fields of a sign-in form, with one error each way."""
 
     login = forms.EmailField(label="E-mail")
-    password = forms.CharField(widget=forms.PasswordInput, help_text='<a href="/reset/">Forgot your password?</a>')
+    password = forms.CharField(
+        widget=forms.PasswordInput, help_text='<a href="/reset/">Forgot your password?</a>'
+    )
     remember = forms.BooleanField(label="Stay signed in", required=False)
 
 
@@ -26,10 +28,16 @@ def _wrong() -> SignIn:
     return form
 
 
-NOTES = (Note("success", "Queued. You can follow it below."), Note("error", "That did not work: nothing was changed."))
+NOTES = (
+    Note("success", "Queued. You can follow it below."),
+    Note("error", "That did not work: nothing was changed."),
+)
 PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "queue": ("queue/page.html", {"shell": SHELL, "page": samples.QUEUE}),
-    "queue-filtered": ("queue/page.html", {"shell": samples.ALARMED, "page": samples.QUEUE_FILTERED, "messages": NOTES}),
+    "queue-filtered": (
+        "queue/page.html",
+        {"shell": samples.ALARMED, "page": samples.QUEUE_FILTERED, "messages": NOTES},
+    ),
     "queue-empty": ("queue/page.html", {"shell": SHELL, "page": samples.QUEUE_EMPTY}),
     "run": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN}),
     "run-errors": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_ERRORS}),

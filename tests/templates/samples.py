@@ -7,13 +7,23 @@ from datetime import UTC, datetime, timedelta
 
 from dashboard.presenters import ages, chips
 from dashboard.presenters.ages import When
+from dashboard.presenters.campaigns import Header
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.home import HomePage, WorkspaceCard
 from dashboard.presenters.mail import MailList, MailMessage, MailRow
-from dashboard.presenters.campaigns import Header
-from dashboard.presenters.parts import Choice, DecisionLine, DeliveryLine, Empty, Fact, Link, RunLine, Tab, Trail
+from dashboard.presenters.parts import (
+    Choice,
+    DecisionLine,
+    DeliveryLine,
+    Empty,
+    Fact,
+    Link,
+    RunLine,
+    Tab,
+    Trail,
+)
 from dashboard.presenters.queue import QueueFilter, QueueLive, QueuePage, QueueRow
-from dashboard.presenters.refusals import Change, DecidedPage, RefusedPage, StalePage
+from dashboard.presenters.refusals import DecidedPage, RefusedPage, StalePage
 from dashboard.presenters.shell import NavItem, Shell
 from dashboard.presenters.subjects import SubjectPage
 from dashboard.presenters.text import reveal, reveal_line, summary_line
@@ -36,7 +46,10 @@ SHELL = Shell(
 
 
 ALARMED = replace(
-    SHELL, alarms=(Link("Approved 4 min ago and not started: Winter schedule change.", "/w/northwind/campaigns/1/"),)
+    SHELL,
+    alarms=(
+        Link("Approved 4 min ago and not started: Winter schedule change.", "/w/northwind/campaigns/1/"),
+    ),
 )
 HALL = replace(SHELL, workspace="", others=(), nav=(), roles="")
 
@@ -73,7 +86,9 @@ def _tabs(current: str) -> tuple[Tab, ...]:
     )
 
 
-def _row(kind: str, title: str, state: Chip, risk: Chip | None, agent: str, did: str, age: When, **more: object) -> QueueRow:
+def _row(
+    kind: str, title: str, state: Chip, risk: Chip | None, agent: str, did: str, age: When, **more: object
+) -> QueueRow:
     subject = str(more.pop("subject", ""))
     return QueueRow(
         kind=kind,
@@ -172,11 +187,16 @@ HOME = HomePage(
     )
 )
 HOME_EMPTY = HomePage(
-    empty=Empty("You belong to no workspace yet", "Ask an admin to add you with this e-mail address, then reload this page.")
+    empty=Empty(
+        "You belong to no workspace yet",
+        "Ask an admin to add you with this e-mail address, then reload this page.",
+    )
 )
 
 
-def decision(kind: str, who: str, roles: str, at: When, about: str, reason: str = "", outcome: Chip | None = None) -> DecisionLine:
+def decision(
+    kind: str, who: str, roles: str, at: When, about: str, reason: str = "", outcome: Chip | None = None
+) -> DecisionLine:
     """One line of the log."""
     return DecisionLine(
         what=chips.decision_kind(kind), who=who, roles=roles, at=at, url="/w/northwind/decisions/41/",
@@ -191,7 +211,7 @@ DECISIONS = (
     decision("reject", "Mia Berg", "reviewer", ago(hours=3), "Black Friday teaser", "The discount in the second paragraph is wrong."),
     decision("replay", "the rule", "asked for by token “nightly”", ago(hours=7), "rebook-20251128-0441", "", chips.job_state("done")),
     decision("declare_interrupted", "Sam Okafor", "support", ago(days=1), "itinerary-118", "The host was rebooted at noon."),
-    decision("resolve", "Sam Okafor", "support", ago(days=2), "refund-8702", "It happened: receipt 55-118 in the provider's log."),
+    decision("resolve_run", "Sam Okafor", "support", ago(days=2), "refund-8702", "It happened: receipt 55-118 in the provider's log."),
     decision("member_add", "admin@example.org", "admin", ago(days=20), ""),
 )  # fmt: skip
 LINEAGE = (
@@ -220,6 +240,7 @@ SUBJECT = SubjectPage(
 )  # fmt: skip
 DECIDED = DecidedPage(
     who="Mia Berg",
+    did="rejected this campaign",
     what=chips.decision_kind("reject"),
     at=ago(seconds=40),
     about=Link(reveal_line("Winter schedule change"), "/w/northwind/campaigns/1/"),
@@ -227,15 +248,19 @@ DECIDED = DecidedPage(
     tried="approve it",
     typed="",
     now="The campaign is rejected; no message was sent.",
-    on=(Link("See the campaign", "/c/1"), Link("Next in the queue", "/r/2"), Link("Back to the queue", "/w/northwind/")),
+    on=(
+        Link("See the campaign", "/c/1"),
+        Link("Next in the queue", "/r/2"),
+        Link("Back to the queue", "/w/northwind/"),
+    ),
 )
 STALE = StalePage(
     about=Link(reveal_line("refund-8841"), "/w/northwind/runs/1/"),
     tried="force a replay of",
     opened=ago(minutes=6),
     changes=(
-        Change("A call arrived late", "send_email had no answer", reveal_line('send_email was answered: {"id": "m-118"}')),
-        Change("The verdict has a new reason", "tools_called", "tools_called, late_events"),
+        reveal_line("Attempt refund-8841#2 was interrupted and is completed now."),
+        reveal_line("New events of attempt refund-8841#2 arrived."),
     ),
     typed="Called the customer, she never got the mail.",
     reload_url="/w/northwind/runs/1/",
@@ -250,7 +275,12 @@ REFUSED = RefusedPage(
 MAIL_LIST = MailList(
     "37 messages were caught.",
     tuple(
-        MailRow(reveal_line(f"guest{n}@example.org"), reveal_line("Your winter departure has a new time"), f"/mail/{n}/", ago(minutes=n))
+        MailRow(
+            reveal_line(f"guest{n}@example.org"),
+            reveal_line("Your winter departure has a new time"),
+            f"/mail/{n}/",
+            ago(minutes=n),
+        )
         for n in range(1, 7)
     ),
     "/mail/",
@@ -265,7 +295,9 @@ MAIL_MESSAGE = MailMessage(
         Header("Message-ID", reveal_line("<d41f.37@mail.example.org>")),
         Header("Date", reveal_line("Sat, 29 Nov 2025 17:21:00 +0000")),
     ),
-    reveal("Dear Anna,\n\nyour departure on 14 December leaves at 09:40 instead of 08:15.\n\nNorthwind Travel"),
+    reveal(
+        "Dear Anna,\n\nyour departure on 14 December leaves at 09:40 instead of 08:15.\n\nNorthwind Travel"
+    ),
     "/mail/",
     ago(minutes=4),
     "/frame/",

@@ -45,8 +45,16 @@ AUDIENCE = Audience(
     counts=(Count("will get it", "37", "ok"), Count("excluded", "3", "warn"), Count("in the list", "40")),
     excluded=(
         Excluded(reveal_line("not-an-address"), "It has no @.", "row 4"),
-        Excluded(reveal_line("Anna.Lindqvist@EXAMPLE.org"), "The same address as row 1; the first one counts.", "row 19"),
-        Excluded(reveal_line("bob@exa\u200bmple.org"), "It holds a character that an address cannot hold.", "row 31"),
+        Excluded(
+            reveal_line("Anna.Lindqvist@EXAMPLE.org"),
+            "The same address as row 1; the first one counts.",
+            "row 19",
+        ),
+        Excluded(
+            reveal_line("bob@exa\u200bmple.org"),
+            "It holds a character that an address cannot hold.",
+            "row 31",
+        ),
     ),
     excluded_title="The 3 that get nothing, and why",
     open=True,
@@ -78,8 +86,17 @@ PROGRESS = Progress(
     url="/w/northwind/campaigns/1/progress/",
     state=chips.campaign_state("sending"),
     text="21 of 37 are sent.",
-    bar=(BarPart("0", "56.8", "ok", "sent"), BarPart("56.8", "2.7", "warn", "in doubt"), BarPart("59.5", "5.4", "danger", "failed")),
-    counts=(Count("sent", "21", "ok"), Count("in doubt", "1", "warn"), Count("failed", "2", "danger"), Count("to go", "13")),
+    bar=(
+        BarPart("0", "56.8", "ok", "sent"),
+        BarPart("56.8", "2.7", "warn", "in doubt"),
+        BarPart("59.5", "5.4", "danger", "failed"),
+    ),
+    counts=(
+        Count("sent", "21", "ok"),
+        Count("in doubt", "1", "warn"),
+        Count("failed", "2", "danger"),
+        Count("to go", "13"),
+    ),
     moving=True,
     can_stop=True,
     task="0b6f2f0e-5b7e-4f3e-9a55-1f3c9e4c2d10",
@@ -95,16 +112,28 @@ CAMPAIGN_SENDING = replace(
         note="The text holds {{ first_name }}, but this recipient brings no first_name.",
     ),
     progress=PROGRESS,
-    troubled=ResolveDeliveries(
-        **ACT,
-        title="1 delivery in doubt, 2 failed",
-        deliveries=(
-            Troubled(value="d1", line=DeliveryLine(reveal_line("k.sato@example.jp"), chips.delivery_state("in_doubt"), ago(minutes=3), note=reveal_line("The connection broke after the message was handed over."))),
-            Troubled(value="d2", line=DeliveryLine(reveal_line("old.box@example.org"), chips.delivery_state("failed"), ago(minutes=3), note=reveal_line("550 5.1.1 mailbox unavailable"))),
+    troubled=(
+        ResolveDeliveries(
+            **ACT,
+            title="1 delivery in doubt",
+            deliveries=(
+                Troubled(value="d1", line=DeliveryLine(reveal_line("k.sato@example.jp"), chips.delivery_state("in_doubt"), ago(minutes=3), note=reveal_line("The connection broke after the message was handed over."))),
+            ),
+            choices=OUTCOMES,
         ),
-        outcomes=OUTCOMES,
-        delivery_error="Tick at least one.",
-        more_url="/c/1?troubled=x",
+        ResolveDeliveries(
+            **ACT,
+            title="2 deliveries failed",
+            deliveries=(
+                Troubled(value="d2", line=DeliveryLine(reveal_line("old.box@example.org"), chips.delivery_state("failed"), ago(minutes=3), note=reveal_line("550 5.1.1 mailbox unavailable"))),
+                Troubled(value="d3", line=DeliveryLine(reveal_line("full@example.org"), chips.delivery_state("failed"), ago(minutes=3), note=reveal_line("552 5.2.2 mailbox full"))),
+            ),
+            choices=OUTCOMES[1:],
+            delivery_error="Tick at least one.",
+            resolution_error="Choose one.",
+            reason_error="Say how you know.",
+            more_url="/c/1?troubled=x",
+        ),
     ),
     acts=CampaignActs(stop=ReasonAct(**ACT), take_back=Act(**ACT), closed="It was approved; the sending goes on by itself."),
     decisions=DECISIONS[:1],
@@ -114,7 +143,9 @@ CAMPAIGN_REFUSED = replace(
     acts=replace(
         CAMPAIGN.acts,
         approve=Act(**ACT, refused="Approving a campaign needs the role reviewer."),
-        reject=ReasonAct(**ACT, refused="Rejecting a campaign needs the role reviewer.", reason_error="Say what is wrong."),
+        reject=ReasonAct(
+            **ACT, refused="Rejecting a campaign needs the role reviewer.", reason_error="Say what is wrong."
+        ),
     ),
 )
 LOG = DecisionsPage(

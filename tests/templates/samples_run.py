@@ -15,7 +15,7 @@ from tests.templates.samples import DECISIONS, HOSTILE, LINEAGE, ago, trail
 ACT = {"action": "/w/northwind/runs/1/decide/", "shown": "signed.token", "next": "/w/northwind/"}
 OUTCOMES = (
     Choice("happened", "It happened", hint="It is taken as done and is not done again."),
-    Choice("again", "It did not; do it again", hint="It may run once more."),
+    Choice("do_again", "It did not; do it again", hint="It may run once more."),
     Choice("leave", "Leave it", hint="Nobody can tell; nothing more is done."),
 )
 VERDICT = VerdictBox(
@@ -81,11 +81,19 @@ RUN = RunPage(
     ),
     verdict=VERDICT,
     steps=STEPS,
-    input=reveal(pretty({"ticket": 55102, "customer": "anna.lindqvist@example.org", "text": "My flight was cancelled.\nPlease refund me."})),
+    input=reveal(
+        pretty(
+            {
+                "ticket": 55102,
+                "customer": "anna.lindqvist@example.org",
+                "text": "My flight was cancelled.\nPlease refund me.",
+            }
+        )
+    ),
     lineage=LINEAGE,
     acts=RunActs(
         force=FORCE,
-        resolve=(ResolveAct(**ACT, target="call:c2", about=reveal_line("send_email"), outcomes=OUTCOMES),),
+        resolve=(ResolveAct(**ACT, target="call:c2", about=reveal_line("send_email"), choices=OUTCOMES),),
         dismiss=ReasonAct(**ACT),
     ),
     decisions=DECISIONS[1:2],
@@ -97,8 +105,9 @@ RUN_ERRORS = replace(
             FORCE, error="Nothing was decided: two things are missing.", ack_error="Tick every call that is listed.",
             reason="too short", reason_error="Say why in at least 10 characters.", sentence="I know that what this run did cannot be known, and that it may have done anything it has tools for.",
         ),
-        resolve=(ResolveAct(**ACT, target="call:c2", about=reveal_line("send_email"), outcomes=OUTCOMES, outcome_error="Choose one.", evidence_error="Say how you know."),),
+        resolve=(ResolveAct(**ACT, target="call:c2", about=reveal_line("send_email"), choices=OUTCOMES, resolution_error="Choose one.", reason_error="Say how you know."),),
         dismiss=ReasonAct(**ACT, reason_error="Say why."),
+        reopen=ReasonAct(**ACT, reason_error="Say why."),
     ),
 )  # fmt: skip
 RUN_CLEAN = replace(
@@ -127,7 +136,9 @@ JOB = JobProgress(
 RUN_QUEUED = replace(
     RUN,
     job=JOB,
-    acts=RunActs(cancel=Act(**ACT), closed="A replay is on its way. Until it ends there is nothing else to decide."),
+    acts=RunActs(
+        cancel=Act(**ACT), closed="A replay is on its way. Until it ends there is nothing else to decide."
+    ),
 )
 RUN_DOUBT = replace(
     RUN,
@@ -142,7 +153,7 @@ RUN_DOUBT = replace(
     ),
     acts=RunActs(
         cancel=Act(**ACT),
-        resolve=(ResolveAct(**ACT, target="job:1", about=reveal_line("the replay"), outcomes=OUTCOMES, refused="Resolving a run needs the role support."),),
+        resolve=(ResolveAct(**ACT, target="job:1", about=reveal_line("the replay"), choices=OUTCOMES, refused="Resolving a run needs the role support."),),
     ),
 )  # fmt: skip
 RUN_LOOKER = replace(
