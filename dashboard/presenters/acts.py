@@ -1,0 +1,84 @@
+"""The forms a decision is made with. All are real POST forms; their field names are written down here.
+
+Every one of them carries `csrfmiddlewaretoken`, `shown` (the signed token of what the page showed: digest
+and the moment it was opened) and `next` (where to go afterwards).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
+
+from dashboard.presenters.chips import Chip
+from dashboard.presenters.parts import Choice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """A button. Fields: `shown`, `next`.
+
+    `refused` is the sentence why this member may not (the button is off and the sentence stands beside it);
+    `error` is what was wrong with the last try.
+    """
+
+    action: str
+    shown: str = ""
+    next: str = ""
+    refused: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasonAct(Act):
+    """A button with a text of at least 10 characters: declare interrupted, dismiss, reopen, stop. Field:
+    `reason` (in the form that rejects a campaign: `comment`).
+    """
+
+    reason: str = ""
+    reason_error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledged:
+    """A call that a forced replay must acknowledge. `value` is sent as one `ack`; `anchor` is its place in
+    the timeline.
+    """
+
+    value: str
+    name: SafeString
+    args: SafeString
+    state: Chip
+    anchor: str = ""
+    attempt: str = ""
+    ticked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForceAct(ReasonAct):
+    """The forced replay. Fields: `ack` (one for each call), `ack_unknown` = `1`, `reason` (10 characters or
+    more).
+
+    `sentence` is what must be ticked instead when the record is unknown (empty: not asked for). `others`
+    are the further reasons that this act overrides, as sentences.
+    """
+
+    calls: tuple[Acknowledged, ...] = ()
+    sentence: str = ""
+    sentence_ticked: bool = False
+    others: tuple[str, ...] = ()
+    ack_error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveAct(ReasonAct):
+    """Settling what is in doubt. Fields: `target`, `resolution`, `reason` (how the person knows).
+
+    `resolution` is one of the values of `choices` (`happened`, `do_again`, `did_not_happen`, `leave`: what
+    the target allows); `about` names the job or call in words.
+    """
+
+    target: str
+    about: SafeString
+    choices: tuple[Choice, ...]
+    resolution_error: str = ""

@@ -1,0 +1,170 @@
+"""One campaign (`campaigns/page.html`): exactly what would be sent, to whom, and the forms to decide with.
+
+Fragments: `campaigns/page.html#progress` (asks `Progress.url` every 3 s while it moves) and
+`campaigns/page.html#preview` (asked for when another recipient is chosen; the plain form does the same).
+GET fields of the recipient form: `to` (an address). Forms: approve, take back (`acts.Act`: `shown`,
+`next`), reject (`acts.ReasonAct`, field `comment`), stop (`acts.ReasonAct`, field `reason`), resolve
+(`ResolveDeliveries`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
+
+from dashboard.presenters.acts import Act, ReasonAct
+from dashboard.presenters.ages import When
+from dashboard.presenters.chips import Chip, Tone
+from dashboard.presenters.parts import NOTHING, Choice, DecisionLine, DeliveryLine, Fact, Link, Trail
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """One header field as it will be sent."""
+
+    name: str
+    value: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class Picker:
+    """Whose message is shown. With few recipients `choices` lists them all; with many the address is typed
+    (`to`).
+    """
+
+    action: str
+    chosen: str
+    place: str
+    choices: tuple[Choice, ...] = ()
+    previous_url: str = ""
+    next_url: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The message to one recipient: raw header fields, text, and HTML by its own address (a sandboxed
+    frame).
+    """
+
+    picker: Picker
+    headers: tuple[Header, ...]
+    text: SafeString
+    html_url: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number of recipients or deliveries in one state, in words."""
+
+    text: str
+    number: str
+    tone: Tone = "quiet"
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A recipient that will get nothing, and why."""
+
+    address: SafeString
+    why: str
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who gets it and who does not. `excluded` is one page of the list; `open` keeps the list unfolded."""
+
+    counts: tuple[Count, ...]
+    excluded: tuple[Excluded, ...] = ()
+    excluded_title: str = ""
+    more_url: str = ""
+    first_url: str = ""
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BarPart:
+    """A stretch of the progress bar, in hundredths of its length, as text (`12.5`)."""
+
+    start: str
+    width: str
+    tone: Tone
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the sending is. `can_take_back` and `can_stop` hide the forms that came too late."""
+
+    url: str
+    state: Chip
+    text: str
+    bar: tuple[BarPart, ...]
+    counts: tuple[Count, ...]
+    moving: bool
+    can_take_back: bool = False
+    can_stop: bool = False
+    alarm: str = ""
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Troubled:
+    """A delivery that waits for a person: in doubt, or failed. `value` is sent as `delivery`."""
+
+    value: str
+    line: DeliveryLine
+    ticked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveDeliveries(ReasonAct):
+    """Settling deliveries, those in doubt and those that failed each in a form of their own.
+
+    Fields: `delivery` (one or more; each becomes its own decision), `resolution` (a value of `choices`:
+    `happened`, `do_again`, `leave`), `reason`.
+    """
+
+    title: str
+    deliveries: tuple[Troubled, ...]
+    choices: tuple[Choice, ...]
+    delivery_error: str = ""
+    resolution_error: str = ""
+    more_url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignActs:
+    """The decisions that this campaign allows now. `binding` says what an approval is bound to."""
+
+    approve: Act | None = None
+    approve_text: str = "Approve"
+    binding: str = ""
+    reject: ReasonAct | None = None
+    take_back: Act | None = None
+    stop: ReasonAct | None = None
+    closed: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignPage:
+    """Everything on the page. `title` is `text.plain`; `comment` is the reviewer's, once there is one."""
+
+    title: str
+    heading: SafeString
+    trail: Trail
+    state: Chip
+    send_by: Chip | None = None
+    purpose: SafeString = NOTHING
+    facts: tuple[Fact, ...]
+    preview: Preview
+    audience: Audience
+    acts: CampaignActs
+    progress: Progress | None = None
+    troubled: tuple[ResolveDeliveries, ...] = ()
+    decisions: tuple[DecisionLine, ...] = ()
+    run: Link | None = None
+    opened: When | None = None

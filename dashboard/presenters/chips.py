@@ -1,0 +1,159 @@
+"""States as chips: the words and the tone each state has on every page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+Tone = Literal["ok", "warn", "danger", "info", "quiet"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A few words in a tone (the words carry the meaning, the tone only helps). Prints itself as
+    `span.chip`.
+    """
+
+    label: str
+    tone: Tone = "quiet"
+    title: str = ""
+
+    def __str__(self) -> SafeString:
+        if self.title:
+            return format_html(
+                '<span class="chip {}" title="{}">{}</span>', self.tone, self.title, self.label
+            )
+        return format_html('<span class="chip {}">{}</span>', self.tone, self.label)
+
+
+_RUN = {
+    "running": Chip("Running", "info"),
+    "completed": Chip("Completed", "ok"),
+    "failed": Chip("Failed", "danger"),
+    "interrupted": Chip("Interrupted", "warn"),
+    "cancelled": Chip("Cancelled"),
+}
+_CAMPAIGN = {
+    "pending": Chip("Waits for approval", "warn"),
+    "approved": Chip("Approved, not started", "info"),
+    "sending": Chip("Sending", "info"),
+    "finished": Chip("Finished", "ok"),
+    "stopped": Chip("Stopped", "danger"),
+    "rejected": Chip("Rejected"),
+}
+_DELIVERY = {
+    "planned": Chip("Planned"),
+    "attempting": Chip("Being sent", "info"),
+    "sent": Chip("Sent", "ok"),
+    "failed": Chip("Failed", "danger"),
+    "in_doubt": Chip("In doubt", "warn", "Nobody knows whether it arrived"),
+    "skipped": Chip("Skipped"),
+}
+_JOB = {
+    "held": Chip("Held", "info", "Waits out the time in which it can be taken back"),
+    "queued": Chip("Queued", "info"),
+    "running": Chip("Running", "info"),
+    "done": Chip("Done", "ok"),
+    "failed": Chip("Failed", "danger"),
+    "in_doubt": Chip("In doubt", "warn", "Nobody knows whether it happened"),
+    "cancelled": Chip("Taken back"),
+}
+_CALL = {
+    "open": Chip("No answer", "danger", "The call was made and no result was recorded; it may have happened"),
+    "answered": Chip("Answered", "ok"),
+    "failed": Chip("Failed", "danger", "The tool answered with an error"),
+    "supplied": Chip("Result supplied", "info", "The result came from outside, not from the tool"),
+    "rejected": Chip("Rejected", "quiet", "A person rejected it; the tool did not run"),
+    "awaiting": Chip("Waits for a person", "warn"),
+    "unknown": Chip("Not known", "danger", "The record does not say what became of it; it may have happened"),
+}
+_RECORD = {
+    "none": Chip("No tool ran", "ok"),
+    "called": Chip("Called tools", "warn"),
+    "unknown": Chip(
+        "Record unknown", "danger", "What it called cannot be known; unknown counts as “it did something”"
+    ),
+}
+_PROVENANCE = {
+    "reported": Chip("reported", "quiet", "The runtime told us"),
+    "observed": Chip("observed", "quiet", "Read from the runtime's own store or stream"),
+    "guarded": Chip("guarded", "quiet", "Claimed here before it happened"),
+}
+_DECISION = {
+    "replay": Chip("Replay", "info"),
+    "force_replay": Chip("Forced replay", "danger"),
+    "declare_interrupted": Chip("Declared interrupted", "warn"),
+    "dismiss": Chip("Dismissed"),
+    "reopen": Chip("Reopened"),
+    "resolve_run": Chip("Resolved", "info"),
+    "replay_again": Chip("Resolved: replayed again", "info"),
+    "approve": Chip("Approved", "ok"),
+    "reject": Chip("Rejected", "warn"),
+    "resolve_delivery": Chip("Resolved", "info"),
+    "send_again": Chip("Resolved: sent again", "info"),
+    "cancel_replay": Chip("Replay taken back"),
+    "cancel_send": Chip("Approval taken back"),
+    "stop": Chip("Stopped", "danger"),
+}
+
+
+# What the queue says of a lineage where that is not simply the state of a run, job, campaign or delivery.
+_QUEUE = {
+    "queued": Chip("Replay queued", "info"),
+    "in_doubt": Chip("In doubt", "warn", "Nobody knows whether it happened"),
+    "replay_failed": Chip("Replay failed", "danger"),
+    "dismissed": Chip("Dismissed"),
+}
+
+
+def _of(table: dict[str, Chip], state: str) -> Chip:
+    """An unlisted state is shown in its own words rather than breaking the page that explains it."""
+    return table.get(state) or Chip(state.replace("_", " ").capitalize() or "Not known")
+
+
+def run_state(state: str) -> Chip:
+    """The chip of a run's status."""
+    return _of(_RUN, state)
+
+
+def queue_state(kind: str, state: str) -> Chip:
+    """The chip of a queue row: of a lineage (`run`) or a `campaign`."""
+    return _of({**(_CAMPAIGN if kind == "campaign" else _RUN), **_QUEUE}, state)
+
+
+def campaign_state(state: str) -> Chip:
+    """The chip of a campaign's status."""
+    return _of(_CAMPAIGN, state)
+
+
+def delivery_state(state: str) -> Chip:
+    """The chip of one delivery."""
+    return _of(_DELIVERY, state)
+
+
+def job_state(state: str) -> Chip:
+    """The chip of a job."""
+    return _of(_JOB, state)
+
+
+def call_state(state: str) -> Chip:
+    """The chip of a tool call."""
+    return _of(_CALL, state)
+
+
+def record_kind(kind: str) -> Chip:
+    """The chip of a run's record: none, called, unknown. Also the risk chip of a run in the queue."""
+    return _of(_RECORD, kind)
+
+
+def provenance(kind: str) -> Chip:
+    """How we know of an event: reported, observed, guarded."""
+    return _of(_PROVENANCE, kind)
+
+
+def decision_kind(kind: str) -> Chip:
+    """The chip of a decision in the log; set-up entries (`member_add`) read in their own words."""
+    return _of(_DECISION, kind)

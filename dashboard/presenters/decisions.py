@@ -1,0 +1,100 @@
+"""The decision log (`decisions/page.html`) and one entry of it (`decisions/entry.html`).
+
+GET fields of the filter form: `person`, `kind`, `agent`, `from` and `until` (dates), `recipient`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
+
+from dashboard.presenters.ages import When
+from dashboard.presenters.chips import Chip
+from dashboard.presenters.parts import (
+    NOTHING,
+    Choice,
+    DecisionLine,
+    Empty,
+    Fact,
+    JobProgress,
+    Link,
+    Trail,
+    VerdictBox,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionFilter:
+    """The filter form as it was sent; dates as `2025-11-29`. `zone` names the zone of those days."""
+
+    action: str
+    people: tuple[Choice, ...]
+    kinds: tuple[Choice, ...]
+    agents: tuple[Choice, ...]
+    zone: str = "UTC"
+    since: str = ""
+    until: str = ""
+    recipient: str = ""
+    applied: tuple[Link, ...] = ()
+    clear_url: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionsPage:
+    """The log, newest first."""
+
+    filter: DecisionFilter
+    rows: tuple[DecisionLine, ...]
+    empty: Empty | None = None
+    older_url: str = ""
+    first_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCall:
+    """A call as the decider saw it, and whether they ticked it."""
+
+    name: SafeString
+    args: SafeString
+    state: str
+    ticked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """Exactly what the decider saw: `digest` names it, `erased` says when its texts were taken out
+    (structure stays).
+    """
+
+    digest: str
+    facts: tuple[Fact, ...] = ()
+    verdict: VerdictBox | None = None
+    calls: tuple[SeenCall, ...] = ()
+    calls_note: str = ""
+    acknowledged: tuple[str, ...] = ()
+    headers: tuple[Fact, ...] = ()
+    text: SafeString = NOTHING
+    erased: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionPage:
+    """One entry. `facts` hold person, roles, sign-in method, opened, decided; `chain` the numbers an
+    auditor needs.
+    """
+
+    title: str
+    what: Chip
+    who: str
+    at: When
+    sentence: SafeString
+    trail: Trail
+    target: Link
+    facts: tuple[Fact, ...]
+    reason: SafeString = NOTHING
+    seen: Seen
+    outcome: JobProgress | None = None
+    outcome_text: str = ""
+    chain: tuple[Fact, ...] = ()

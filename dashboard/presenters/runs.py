@@ -1,0 +1,92 @@
+"""One run (`runs/page.html`): what it did, what the rules say, and the forms to decide with (see `acts`).
+
+Fragment `runs/page.html#job`: a job on its way (`parts.JobProgress`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from django.utils.safestring import SafeString
+
+from dashboard.presenters.acts import Act, ForceAct, ReasonAct, ResolveAct
+from dashboard.presenters.ages import When
+from dashboard.presenters.chips import Chip, Tone
+from dashboard.presenters.parts import NOTHING, DecisionLine, Fact, JobProgress, RunLine, Trail, VerdictBox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One entry of the timeline.
+
+    `call`: a tool call with `name`, chips (state, class, provenance), `args`, `result`, `receipt`. `said`:
+    text of the agent. `note`: something that happened (started, a node, ended, a gap). `mark`: the line
+    where the run broke off.
+    """
+
+    kind: Literal["call", "said", "note", "mark"]
+    at: When | None
+    name: SafeString = NOTHING
+    anchor: str = ""
+    chips: tuple[Chip, ...] = ()
+    tone: Tone = "quiet"
+    text: SafeString = NOTHING
+    args: SafeString = NOTHING
+    args_note: str = ""
+    result: SafeString = NOTHING
+    result_title: str = "Result"
+    result_note: str = ""
+    receipt: SafeString = NOTHING
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NoTool:
+    """Where no tool ran: the sentence, and the last words of the agent, which may claim otherwise."""
+
+    text: str
+    last_words: SafeString = NOTHING
+    at: When | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunActs:
+    """The decisions that this run allows now; each is None where it makes no sense.
+
+    A form that makes sense but is not this member's carries `refused`. `closed` says in one sentence why
+    there is nothing to decide, and stands alone.
+    """
+
+    replay: Act | None = None
+    force: ForceAct | None = None
+    declare: ReasonAct | None = None
+    resolve: tuple[ResolveAct, ...] = ()
+    dismiss: ReasonAct | None = None
+    reopen: ReasonAct | None = None
+    cancel: Act | None = None
+    closed: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPage:
+    """Everything on the page. `title` is `text.plain`; `facts` are agent, runtime, times, ids."""
+
+    title: str
+    heading: SafeString
+    trail: Trail
+    state: Chip
+    subject: SafeString
+    subject_url: str
+    summary: SafeString
+    facts: tuple[Fact, ...]
+    verdict: VerdictBox
+    steps: tuple[Step, ...]
+    steps_note: str = ""
+    no_tool: NoTool | None = None
+    input: SafeString = NOTHING
+    input_note: str = ""
+    lineage: tuple[RunLine, ...] = ()
+    acts: RunActs
+    job: JobProgress | None = None
+    decisions: tuple[DecisionLine, ...] = ()

@@ -1,0 +1,35 @@
+"""What stands around every page of a workspace: context variable `shell` of base.html."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dashboard.presenters.parts import Link
+
+
+@dataclass(frozen=True, slots=True)
+class NavItem:
+    """One place of the main navigation; `count` only where something waits."""
+
+    text: str
+    url: str
+    current: bool = False
+    count: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Workspace, navigation, member.
+
+    `workspace` is empty before one is chosen. `others` are the member's other workspaces. `alarms` are
+    sentences that everybody must see (approved but never ran), each with the way to it.
+    """
+
+    home_url: str
+    member: str
+    email: str
+    roles: str = ""
+    workspace: str = ""
+    others: tuple[Link, ...] = ()
+    nav: tuple[NavItem, ...] = ()
+    alarms: tuple[Link, ...] = ()

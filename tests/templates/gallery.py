@@ -1,0 +1,93 @@
+"""Every template with sample objects: what the structure tests read and what the browser tests look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.template import Context, loader
+from django.test import RequestFactory
+
+from tests.templates import samples, samples_more, samples_run
+from tests.templates.samples import SHELL, Note
+
+
+class SignIn(forms.Form):
+    """The fields of a sign-in form, with one error each way."""
+
+    login = forms.EmailField(label="E-mail")
+    password = forms.CharField(
+        widget=forms.PasswordInput, help_text='<a href="/reset/">Forgot your password?</a>'
+    )
+    remember = forms.BooleanField(label="Stay signed in", required=False)
+
+
+def _wrong() -> SignIn:
+    form = SignIn({"login": "sam"})
+    form.add_error(None, "The e-mail address or the password is not right.")
+    return form
+
+
+NOTES = (
+    Note("success", "Queued. You can follow it below."),
+    Note("error", "That did not work: nothing was changed."),
+)
+PAGES: dict[str, tuple[str, dict[str, Any]]] = {
+    "queue": ("queue/page.html", {"shell": SHELL, "page": samples.QUEUE}),
+    "queue-filtered": (
+        "queue/page.html",
+        {"shell": samples.ALARMED, "page": samples.QUEUE_FILTERED, "messages": NOTES},
+    ),
+    "queue-empty": ("queue/page.html", {"shell": SHELL, "page": samples.QUEUE_EMPTY}),
+    "run": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN}),
+    "run-errors": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_ERRORS}),
+    "run-clean": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_CLEAN}),
+    "run-queued": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_QUEUED, "messages": NOTES[:1]}),
+    "run-doubt": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_DOUBT}),
+    "run-looker": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_LOOKER}),
+    "campaign": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN}),
+    "campaign-sending": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_SENDING}),
+    "campaign-refused": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_REFUSED}),
+    "subject": ("subjects/page.html", {"shell": SHELL, "page": samples.SUBJECT}),
+    "log": ("decisions/page.html", {"shell": SHELL, "page": samples_more.LOG}),
+    "log-empty": ("decisions/page.html", {"shell": SHELL, "page": samples_more.LOG_EMPTY}),
+    "entry": ("decisions/entry.html", {"shell": SHELL, "page": samples_more.ENTRY}),
+    "entry-campaign": ("decisions/entry.html", {"shell": SHELL, "page": samples_more.ENTRY_CAMPAIGN}),
+    "decided": ("decided.html", {"shell": SHELL, "page": samples.DECIDED}),
+    "stale": ("stale.html", {"shell": SHELL, "page": samples.STALE}),
+    "refused": ("refused.html", {"shell": SHELL, "page": samples.REFUSED}),
+    "home": ("home.html", {"shell": samples.HALL, "page": samples.HOME}),
+    "home-empty": ("home.html", {"shell": samples.HALL, "page": samples.HOME_EMPTY}),
+    "mail-list": ("mail/list.html", {"page": samples.MAIL_LIST}),
+    "mail-message": ("mail/message.html", {"page": samples.MAIL_MESSAGE}),
+    "login": ("account/login.html", {"form": SignIn()}),
+    "login-wrong": ("account/login.html", {"form": _wrong()}),
+    "logout": ("account/logout.html", {}),
+    "password-reset": ("account/password_reset.html", {"form": SignIn()}),
+    "password-reset-done": ("account/password_reset_done.html", {}),
+    "password-key": ("account/password_reset_from_key.html", {"form": SignIn(), "action_url": "/x/"}),
+    "password-key-old": ("account/password_reset_from_key.html", {"token_fail": True}),
+    "password-key-done": ("account/password_reset_from_key_done.html", {}),
+    "password-change": ("account/password_change.html", {"form": SignIn()}),
+    "reauthenticate": ("account/reauthenticate.html", {"form": SignIn()}),
+    "signup-closed": ("account/signup_closed.html", {}),
+    "inactive": ("account/account_inactive.html", {}),
+    "400": ("400.html", {}),
+    "403": ("403.html", {}),
+    "403-csrf": ("403_csrf.html", {}),
+    "404": ("404.html", {}),
+    "500": ("500.html", {}),
+}
+FRAGMENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "queue-live": ("queue/page.html#live", {"live": samples.QUEUE.live}),
+    "run-job": ("runs/page.html#job", {"job": samples_run.JOB}),
+    "campaign-progress": ("campaigns/page.html#progress", {"progress": samples_more.PROGRESS}),
+    "campaign-preview": ("campaigns/page.html#preview", {"preview": samples_more.CAMPAIGN.preview}),
+}
+
+
+def render(template: str, context: dict[str, Any]) -> str:
+    """The template's HTML, without context processors (which may want a database or a session)."""
+    values = {"csrf_token": "csrf-of-this-page", "request": RequestFactory().get("/"), **context}
+    found: Any = loader.get_template(template)
+    return str(found.template.render(Context(values)))

@@ -1,0 +1,216 @@
+"""Sample presenter objects of the campaign page and the decision log."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from dashboard.presenters import ages, chips
+from dashboard.presenters.acts import Act, ReasonAct
+from dashboard.presenters.campaigns import (
+    Audience,
+    BarPart,
+    CampaignActs,
+    CampaignPage,
+    Count,
+    Excluded,
+    Header,
+    Picker,
+    Preview,
+    Progress,
+    ResolveDeliveries,
+    Troubled,
+)
+from dashboard.presenters.decisions import DecisionFilter, DecisionPage, DecisionsPage, Seen, SeenCall
+from dashboard.presenters.parts import Choice, DeliveryLine, Empty, Fact, Link, Stage
+from dashboard.presenters.text import pretty, reveal, reveal_line
+from tests.templates.samples import DECISIONS, DIGEST, NOW, ago, trail
+from tests.templates.samples_run import ACT, JOB, OUTCOMES, VERDICT
+
+LETTER = "Dear Anna,\n\nyour departure on 14 December leaves at 09:40 instead of 08:15. Your seat stays the same.\n\nIf the new time does not suit you, answer this mail until 5 December.\n\nNorthwind Travel"
+HEADERS = (
+    Header("From", reveal_line("Northwind Travel <hello@northwind.example>")),
+    Header("Reply-To", reveal_line("desk@northwind.example")),
+    Header("To", reveal_line("anna.lindqvist@example.org")),
+    Header("Subject", reveal_line("Your winter departure has a new time")),
+)
+PICKER = Picker(
+    action="/w/northwind/campaigns/1/",
+    chosen="anna.lindqvist@example.org",
+    place="1 of 37",
+    choices=(Choice("a", "anna.lindqvist@example.org", True), Choice("b", "m.duarte@example.net")),
+    next_url="/w/northwind/campaigns/1/?to=b",
+)
+AUDIENCE = Audience(
+    counts=(Count("will get it", "37", "ok"), Count("excluded", "3", "warn"), Count("in the list", "40")),
+    excluded=(
+        Excluded(reveal_line("not-an-address"), "It has no @.", "row 4"),
+        Excluded(
+            reveal_line("Anna.Lindqvist@EXAMPLE.org"),
+            "The same address as row 1; the first one counts.",
+            "row 19",
+        ),
+        Excluded(
+            reveal_line("bob@exa\u200bmple.org"),
+            "It holds a character that an address cannot hold.",
+            "row 31",
+        ),
+    ),
+    excluded_title="The 3 that get nothing, and why",
+    open=True,
+)
+CAMPAIGN = CampaignPage(
+    title="Winter schedule change",
+    heading=reveal_line("Winter schedule change"),
+    trail=trail(),
+    state=chips.campaign_state("pending"),
+    send_by=ages.due(NOW + timedelta(minutes=40), NOW),
+    purpose=reveal_line("Tell everybody who is booked on NW 118 in December that the departure moved."),
+    facts=(
+        Fact("Agent", reveal_line("outreach-writer")),
+        Fact("Proposed", ago(hours=2)),
+        Fact("Id", reveal_line("winter-118")),
+        Fact("Digest", DIGEST[:12]),
+    ),
+    preview=Preview(PICKER, HEADERS, reveal(LETTER), "/frame/"),
+    audience=AUDIENCE,
+    acts=CampaignActs(
+        approve=Act(**ACT),
+        approve_text="Approve for 37 people",
+        binding=f"Bound to exactly this content and these recipients (digest {DIGEST[:12]}). It is queued, not sent at once.",
+        reject=ReasonAct(**ACT),
+    ),
+    run=Link(reveal_line("outreach-77"), "/r/7"),
+)
+PROGRESS = Progress(
+    url="/w/northwind/campaigns/1/progress/",
+    state=chips.campaign_state("sending"),
+    text="21 of 37 are sent.",
+    bar=(
+        BarPart("0", "56.8", "ok", "sent"),
+        BarPart("56.8", "2.7", "warn", "in doubt"),
+        BarPart("59.5", "5.4", "danger", "failed"),
+    ),
+    counts=(
+        Count("sent", "21", "ok"),
+        Count("in doubt", "1", "warn"),
+        Count("failed", "2", "danger"),
+        Count("to go", "13"),
+    ),
+    moving=True,
+    can_stop=True,
+    task="0b6f2f0e-5b7e-4f3e-9a55-1f3c9e4c2d10",
+)
+CAMPAIGN_SENDING = replace(
+    CAMPAIGN,
+    state=chips.campaign_state("sending"),
+    send_by=None,
+    preview=replace(
+        CAMPAIGN.preview,
+        picker=Picker("/c/1", "someone@else.example", "of 12,480", (), "", "/c?to=2", "Nobody with this address is in the list."),
+        html_url="",
+        note="The text holds {{ first_name }}, but this recipient brings no first_name.",
+    ),
+    progress=PROGRESS,
+    troubled=(
+        ResolveDeliveries(
+            **ACT,
+            title="1 delivery in doubt",
+            deliveries=(
+                Troubled(value="d1", line=DeliveryLine(reveal_line("k.sato@example.jp"), chips.delivery_state("in_doubt"), ago(minutes=3), note=reveal_line("The connection broke after the message was handed over."))),
+            ),
+            choices=OUTCOMES,
+        ),
+        ResolveDeliveries(
+            **ACT,
+            title="2 deliveries failed",
+            deliveries=(
+                Troubled(value="d2", line=DeliveryLine(reveal_line("old.box@example.org"), chips.delivery_state("failed"), ago(minutes=3), note=reveal_line("550 5.1.1 mailbox unavailable"))),
+                Troubled(value="d3", line=DeliveryLine(reveal_line("full@example.org"), chips.delivery_state("failed"), ago(minutes=3), note=reveal_line("552 5.2.2 mailbox full"))),
+            ),
+            choices=OUTCOMES[1:],
+            delivery_error="Tick at least one.",
+            resolution_error="Choose one.",
+            reason_error="Say how you know.",
+            more_url="/c/1?troubled=x",
+        ),
+    ),
+    acts=CampaignActs(stop=ReasonAct(**ACT), take_back=Act(**ACT), closed="It was approved; the sending goes on by itself."),
+    decisions=DECISIONS[:1],
+)  # fmt: skip
+CAMPAIGN_REFUSED = replace(
+    CAMPAIGN,
+    acts=replace(
+        CAMPAIGN.acts,
+        approve=Act(**ACT, refused="Approving a campaign needs the role reviewer."),
+        reject=ReasonAct(
+            **ACT, refused="Rejecting a campaign needs the role reviewer.", reason_error="Say what is wrong."
+        ),
+    ),
+)
+LOG = DecisionsPage(
+    DecisionFilter(
+        action="/w/northwind/decisions/",
+        people=(Choice("", "Anybody"), Choice("1", "Mia Berg")),
+        kinds=(Choice("", "Any"), Choice("approve", "Approved")),
+        agents=(Choice("", "Any"),),
+    ),
+    DECISIONS,
+    older_url="/w/northwind/decisions/?before=3",
+)
+LOG_EMPTY = replace(
+    LOG,
+    rows=(),
+    older_url="",
+    filter=replace(
+        LOG.filter, since="2025-11-01", until="2025-10-01", applied=(Link("Until: 1 Oct 2025", "/x"),), clear_url="/x", error="The period ends before it begins.",
+    ),
+    empty=Empty("No decision matches", "Try a longer period or fewer filters.", Link("Clear the filters", "/w/northwind/decisions/")),
+)  # fmt: skip
+ENTRY = DecisionPage(
+    title="Forced replay of refund-8841",
+    what=chips.decision_kind("force_replay"),
+    who="Sam Okafor",
+    at=ago(hours=1),
+    sentence=reveal_line("Sam Okafor forced a replay of refund-8841"),
+    trail=trail(with_next=False),
+    target=Link(reveal_line("refund-8841"), "/r/1"),
+    facts=(
+        Fact("Person", "Sam Okafor, sam@example.org"),
+        Fact("Roles then", "support"),
+        Fact("Signed in with", "password"),
+        Fact("Opened", "29 Nov 2025, 16:19:40 UTC"),
+        Fact("Looked for", "5 min 23 s"),
+    ),
+    reason=reveal("Checked with the bank: the first refund was never booked, so a second one is safe."),
+    seen=Seen(
+        digest=DIGEST,
+        verdict=VERDICT,
+        calls=(
+            SeenCall(reveal_line("look_up_booking"), reveal(pretty({"booking": "NW-118-204"})), chips.call_state("answered"), True),
+            SeenCall(reveal_line("send_email"), reveal(pretty({"to": "anna.lindqvist@example.org"})), chips.call_state("open"), True),
+        ),
+        acknowledged=("I know that what this run did cannot be known.",),
+    ),
+    outcome=replace(JOB, state=chips.job_state("done"), text="The new run completed.", moving=False, cancellable=False,
+                    stages=(Stage("Decided", "past", ago(hours=1)), Stage("Queued", "past", ago(hours=1)), Stage("Running", "past", ago(minutes=59)), Stage("Done", "past", ago(minutes=57))),
+                    result=Link("The new run", "/r/9")),
+    chain=(Fact("Entry", "41"), Fact("Hash", DIGEST), Fact("Hash of the entry before", DIGEST[::-1]), Fact("Hash of what was seen", DIGEST)),
+)  # fmt: skip
+ENTRY_CAMPAIGN = replace(
+    ENTRY,
+    title="Approved Winter schedule change",
+    what=chips.decision_kind("approve"),
+    sentence=reveal_line("Mia Berg approved Winter schedule change"),
+    who="Mia Berg",
+    reason=reveal(""),
+    seen=Seen(
+        digest=DIGEST,
+        facts=(Fact("Recipients", "37"), Fact("Excluded", "3")),
+        headers=tuple(Fact(header.name, header.value) for header in HEADERS),
+        text=reveal(LETTER),
+        erased="The texts of this entry were erased on 2 Dec 2025 by decision 58. Their hashes stay, so the chain still holds.",
+    ),
+    outcome=None,
+    outcome_text="It was taken back before anything was sent.",
+)
