@@ -1,0 +1,1 @@
+"""How work reaches the outside world: one package a runtime or channel, plain dataclasses in and out."""

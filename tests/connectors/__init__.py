@@ -1,0 +1,1 @@
+"""Connectors against real servers that lose, refuse and stall."""

@@ -1,0 +1,1 @@
+"""The connector for runtimes over HTTP."""
