@@ -82,9 +82,10 @@ class Supervisor:
         last = envfile.read(self.options.data / "env")
         environ = told.named(os.environ, last)
         own_database = told.has_own_database(environ)
-        pages = _listen(_port(self.options.port))
+        port = _port(self.options.port)
         home = Home.open(self.options.data)
         self._claim(home, last.get("BASE_URL", ""))
+        pages = _listen(port)
         need_space(home.servers)
 
         secrets = told.Secrets.of(home.data)
@@ -150,7 +151,7 @@ class Supervisor:
         self.say("The tables are up to date")
 
     def _start_ours(self, pages: socket.socket, environ: Mapping[str, str]) -> None:
-        self._keep("web", programs.web(pages.fileno()), environ, fds=[pages.fileno()])
+        self._keep("web", programs.web(pages.fileno()), environ, pages.fileno())
         shown = self._prepare_demo(environ) if self.options.demo else ""
         self._keep("dispatch", programs.DISPATCH, environ)
         for queue in programs.QUEUES:
@@ -174,11 +175,12 @@ class Supervisor:
             self.say("The demonstration is ready")
             return heard.read().decode(errors="replace").strip()
 
-    def _keep(
-        self, name: str, command: Sequence[str], environ: Mapping[str, str], *, fds: Sequence[int] = ()
-    ) -> None:
-        """Start one of our own processes, which has to live as long as we do."""
-        child = self._python(name, command, environ, fds=fds)
+    def _keep(self, name: str, command: Sequence[str], environ: Mapping[str, str], *fds: int) -> None:
+        """Start one of our own processes, which has to live as long as we do.
+
+        Where we are killed it is killed too: the servers go at the same time, and Celery waits for them in vain.
+        """
+        child = self._python(name, command, environ, fds=fds, orphan_signal=signal.SIGKILL)
         child.watched = True
         self.ours.append(child)
 

@@ -1,7 +1,7 @@
 """What the processes behind `up` are told: the secrets that survive a restart, and the environment.
 
 Servers of one's own are named in the environment; whatever is not named there is embedded. `<data>/env` holds
-the outcome for every other command. Settings put its values into the environment of `up` itself as well, so it
+the outcome for every other command. Settings put its values into the environment of `up` itself too, so it
 also records which of them `up` chose: those do not count as named.
 """
 
