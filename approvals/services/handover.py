@@ -34,12 +34,14 @@ def prepare(*, held: Claim) -> Order | None:
     decided = Decision.objects.filter(jobs__id=held.job_id).values_list("digest", flat=True).get()
     _facts, _verdict, digest = judged(original, without=run.id)
     if digest != decided:
-        return _refuse(
+        _refuse(
             held, run, "What this run did changed after the decision, so nothing was started. Decide again."
         )
+        return None
     contents = contents_of([run.input_payload_id])
     if run.input_payload_id not in contents:
-        return _refuse(held, run, "The input of this run was erased meanwhile, so nothing was started.")
+        _refuse(held, run, "The input of this run was erased meanwhile, so nothing was started.")
+        return None
     if not jobs.state_intent(held):
         return None
     Run.objects.filter(id=run.id).update(started_at=Now())

@@ -182,7 +182,7 @@ def _somebody_was_first(run: Run, by: Actor, kind: str) -> Started:
         .order_by("-created_at")
         .first()
     )
-    if job is None:
+    if job is None or job.run is None:
         raise Conflict(
             "Another attempt of this run is under way. Wait until it ends.", code="replay_in_flight"
         )

@@ -23,7 +23,7 @@ def seal(secret: str) -> bytes:
     return _fernet().encrypt(secret.encode())
 
 
-def unseal(sealed: bytes) -> str:
+def unseal(sealed: bytes | memoryview) -> str:
     """The stored secret; ImproperlyConfigured when FIELD_KEY is another than the one it was sealed with."""
     try:
         return _fernet().decrypt(bytes(sealed)).decode()

@@ -72,16 +72,7 @@ class Dispatcher:
 
     def listen(self) -> None:
         """Hear of each job as it is queued; what is missed here the sweep finds."""
-        database = settings.DATABASES["default"]
-        with psycopg.connect(
-            host=database["HOST"],
-            port=database["PORT"] or None,
-            user=database["USER"],
-            password=database["PASSWORD"],
-            dbname=database["NAME"],
-            connect_timeout=5,
-            autocommit=True,
-        ) as listening:
+        with psycopg.connect(**connection.get_connection_params() | {"autocommit": True}) as listening:
             listening.execute("listen due")
             while not self._stopping.is_set():
                 for note in listening.notifies(timeout=1, stop_after=1):

@@ -14,7 +14,13 @@ SALT = "secondlook.shown"
 
 def pack(*, target: UUID, user_id: str, digest: str, told: dict[str, list[str | int]] | None = None) -> str:
     """The value of the hidden field `shown`, for this item, this person and this moment."""
-    content = {"t": str(target), "u": user_id, "d": digest, "o": datetime.now(UTC).isoformat(), "s": told or {}}
+    content = {
+        "t": str(target),
+        "u": user_id,
+        "d": digest,
+        "o": datetime.now(UTC).isoformat(),
+        "s": told or {},
+    }
     return signing.dumps(content, salt=SALT, compress=True)
 
 
@@ -25,5 +31,7 @@ def unpack(value: str, *, target: UUID, user_id: str) -> Shown:
     except signing.BadSignature:
         content = {}
     if (content.get("t"), content.get("u")) != (str(target), user_id):
-        raise Invalid("shown", "This form does not belong to the page you see. Reload the page and decide again.")
+        raise Invalid(
+            "shown", "This form does not belong to the page you see. Reload the page and decide again."
+        )
     return Shown(digest=content["d"], opened_at=datetime.fromisoformat(content["o"]), told=content["s"])
