@@ -131,7 +131,7 @@ def resolve_delivery(*, by: Actor, delivery_id: UUID, resolution: str, reason: s
     elif resolution == "leave":
         resolved = open_ones.update(resolved_at=Now())
     else:
-        resolved = open_ones.update(state="planned", reply="")
+        resolved = open_ones.update(state="planned", reply="", settled_at=None)
     if not resolved:
         raise Conflict(
             "This delivery does not wait for a decision any more. Reload the page to see where it stands."

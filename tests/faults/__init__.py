@@ -1,0 +1,1 @@
+"""Processes that are killed at named points, and what is left behind."""

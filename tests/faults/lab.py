@@ -1,0 +1,176 @@
+"""What the fault tests share: a workspace, workers that can be killed, the clock's sweep, and what to count."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import transaction
+
+from approvals.access.actors import Actor
+from approvals.db.binding import bind
+from approvals.models import (
+    AudienceRow,
+    Campaign,
+    Delivery,
+    Event,
+    Job,
+    Run,
+    Runtime,
+    Version,
+    Workspace,
+)
+from approvals.rules import decisions as kinds
+from approvals.rules.shown import Shown
+from approvals.selectors.lineages import judged
+from approvals.services import campaigns, payloads, replays, secrets, sweep
+
+ADA = Actor("member", "1", "Ada", ("support", "reviewer"), "password")
+LEASE_S = 2
+SECRET = "whsec_" + "c2Vjb25kbG9vayBzZWNvbmRsb29rIHNlY29uZGxvb2s="
+
+
+@dataclass
+class Lab:
+    """One workspace on the test's own database, and processes of ours that work on it."""
+
+    env: dict[str, str]
+    base_url: str = "http://127.0.0.1:9"
+    workspace_id: UUID = field(default_factory=uuid4)
+
+    def __post_init__(self) -> None:
+        self.env = {
+            **self.env,
+            "FAULTS_ALLOWED": "1",
+            "LEASE_S": str(LEASE_S),
+            "FIELD_KEY": settings.FIELD_KEY,
+        }
+        with bind(self.workspace_id), transaction.atomic():
+            Workspace.objects.create(
+                id=self.workspace_id, slug=f"w{self.workspace_id.hex[:8]}", name="W", hold_s=0
+            )
+            self.runtime = Runtime.objects.create(
+                workspace_id=self.workspace_id, name="r", kind="http", base_url=self.base_url, silence_s=600,
+                writes_ahead=True, signing_secret=secrets.seal(SECRET),
+            )  # fmt: skip
+
+    def work(self, job: Job, *, fault: str = "", **env: str) -> int:
+        """Run one worker process for this job; its exit code (-9 when it was killed at the fault point)."""
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.faults.worker", job.kind, str(job.id), str(self.workspace_id)],
+            env={**self.env, "FAULT_AT": fault, **env}, cwd=settings.BASE_DIR, timeout=60, check=False,
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode in (0, -signal.SIGKILL), done.stderr
+        return done.returncode
+
+    def decide_in_a_process(self, run: Run, *, fault: str) -> int:
+        """Ada's forced replay in a process that dies at the fault point; its exit code."""
+        program = (
+            "import django, uuid; django.setup()\n"
+            "from approvals.models import Run\nfrom approvals.db.binding import bind\n"
+            "from django.db import transaction\nfrom tests.faults.lab import Lab\n"
+            f"lab = Lab.__new__(Lab); lab.workspace_id = uuid.UUID('{self.workspace_id}')\n"
+            f"lab.forced(lab.read(lambda: Run.objects.get(id='{run.id}')))\n"
+        )
+        return subprocess.run(
+            [sys.executable, "-c", program],
+            env={**self.env, "FAULT_AT": fault},
+            cwd=settings.BASE_DIR,
+            check=False,
+        ).returncode
+
+    def pass_lease(self) -> None:
+        """Let every lease run out, and the clock act on it."""
+        time.sleep(LEASE_S + 0.2)
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Everything that is due, but for waking workers."""
+        for item in sweep.due(at_most=100):
+            if item.what != "wake":
+                sweep.step(item)
+
+    def work_until_quiet(self) -> None:
+        """Do what a dispatcher and healthy workers do, until nothing is due."""
+        for _ in range(20):
+            self.sweep()
+            wakes = [item for item in sweep.due(at_most=100) if item.what == "wake"]
+            if not wakes:
+                return
+            for item in wakes:
+                self.work(self.read(lambda id=item.id: Job.objects.get(id=id)))
+        raise AssertionError("it never became quiet")
+
+    def read(self, query: Callable[[], Any]) -> Any:
+        """The result of a query within this workspace."""
+        with bind(self.workspace_id), transaction.atomic():
+            return query()
+
+    def dead_run(self) -> Run:
+        """A run that was interrupted after a call whose outcome nobody knows."""
+        with bind(self.workspace_id), transaction.atomic():
+            stored, run_id = payloads.store({"input": {"message": "refund C-17"}}), uuid4()
+            run = Run.objects.create(
+                id=run_id, workspace_id=self.workspace_id, runtime=self.runtime, external_id="run-1",
+                agent="refunds", subject="C-17", input_payload_id=stored.id, input_hash=stored.hash,
+                body_digest="", lineage_id=run_id,
+            )  # fmt: skip
+            self.event(run, 1, "tool_call", call_id="c1", name="send_email")
+            Run.objects.filter(id=run.id).update(status="interrupted", interrupted_at=datetime.now(UTC))
+        return run
+
+    def event(self, run: Run, seq: int, type: str, **columns: Any) -> None:
+        """One event of a run's journal."""
+        with bind(self.workspace_id), transaction.atomic():
+            Event.objects.create(
+                workspace_id=self.workspace_id, run=run, seq=seq, type=type, at=datetime.now(UTC), **columns
+            )
+
+    def forced(self, run: Run) -> replays.Started:
+        """Ada's forced replay of a run."""
+        with bind(self.workspace_id):
+            with transaction.atomic():
+                facts, _, digest = judged(run)
+            return replays.force(
+                by=ADA,
+                run_id=run.id,
+                shown=Shown(digest, datetime.now(UTC), kinds.told(facts)),
+                reason="the customer got no answer",
+                ticked={kinds.call_key(str(run.id), "c1")},
+                unknown_ticked=True,
+            )
+
+    def approved_campaign(self, recipients: int) -> Campaign:
+        """A sealed campaign for so many recipients, approved by Ada."""
+        with bind(self.workspace_id):
+            with transaction.atomic():
+                campaign = Campaign.objects.create(
+                    workspace_id=self.workspace_id, runtime=self.runtime, external_id="c-1", agent="news", name="News",
+                    body_digest="",
+                )  # fmt: skip
+                version = Version.objects.create(
+                    workspace_id=self.workspace_id, campaign=campaign, number=1, from_address="News <news@news.example.com>",
+                    subject_line="Hello {{ name }}", text="Dear {{ name }}",
+                )  # fmt: skip
+                for position in range(1, recipients + 1):
+                    address = f"p{position}@example.com"
+                    row = AudienceRow.objects.create(
+                        workspace_id=self.workspace_id, version=version, position=position, email=address,
+                        address=address, vars='{"name":"P"}', state="addressable",
+                    )  # fmt: skip
+                    delivery_id = uuid4()
+                    Delivery.objects.create(
+                        id=delivery_id, workspace_id=self.workspace_id, campaign=campaign, version=version,
+                        audience_row=row, position=position, address=address, dedupe_key=address,
+                        message_id=f"<{delivery_id.hex}@news.example.com>",
+                    )  # fmt: skip
+                Version.objects.filter(id=version.id).update(digest="d" * 64, sealed_at=datetime.now(UTC))
+            campaigns.approve(by=ADA, campaign_id=campaign.id, shown=Shown("d" * 64, datetime.now(UTC), {}))
+        return campaign
