@@ -89,17 +89,17 @@ def stop(*, by: Actor, campaign_id: UUID, reason: str) -> Decision:
     campaign, _ = _locked(by, campaign_id)
     by.require("stop_send")
     reason = reason_given(reason)
-    if not Campaign.objects.filter(id=campaign.id, status="sending").update(
-        status="stopped", finished_at=Now()
-    ):
+    if campaign.status != "sending":
         raise Conflict("This campaign is not being sent, so there is nothing to stop.")
-    skipped = Delivery.objects.filter(campaign_id=campaign.id, state="planned").update(
-        state="skipped", settled_at=Now(), reply=f"Stopped by {by.name}."
-    )
-    # A job in a worker's hands ends by itself: its next intent finds the campaign stopped.
+    # A job in a worker's hands ends by itself: its next intent finds the campaign stopped. Jobs and deliveries come
+    # before the campaign, whose trigger touches the queue: a lease that runs out takes them in this order too.
     Job.objects.filter(campaign_id=campaign.id, status__in=["held", "queued"]).update(
         status="cancelled", outcome=f"Stopped by {by.name}."
     )
+    skipped = Delivery.objects.filter(campaign_id=campaign.id, state="planned").update(
+        state="skipped", settled_at=Now(), reply=f"Stopped by {by.name}."
+    )
+    Campaign.objects.filter(id=campaign.id).update(status="stopped", finished_at=Now())
     return _record(by, "stop", campaign, {"reason": reason, "skipped": skipped})
 
 

@@ -111,9 +111,13 @@ def _check_force(verdict: Verdict, given: dict[str, Any]) -> None:
 
 
 def lock_lineage(run: Run) -> Run:
-    """Take the lineage's row lock and read the run anew: decisions on one lineage come one after the other."""
-    Run.objects.select_for_update(no_key=True).get(id=run.lineage_id)
-    return Run.objects.get(id=run.id)
+    """Lock every attempt and read the run anew: decisions on one lineage come one after the other.
+
+    All attempts, before anything else is touched: the journal's trigger locks a run and then the queue's row, and
+    whoever took them the other way round would wait for it in a circle.
+    """
+    attempts = Run.objects.select_for_update(no_key=True).filter(lineage_id=run.lineage_id)
+    return {attempt.id: attempt for attempt in attempts.order_by("created_at", "id")}[run.id]
 
 
 def start(

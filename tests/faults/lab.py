@@ -156,7 +156,8 @@ class Lab:
                     body_digest="",
                 )  # fmt: skip
                 version = Version.objects.create(
-                    workspace_id=self.workspace_id, campaign=campaign, number=1, from_address="News <news@news.example.com>",
+                    workspace_id=self.workspace_id, campaign=campaign, number=1,
+                    from_address="News <news@news.example.com>",
                     subject_line="Hello {{ name }}", text="Dear {{ name }}",
                 )  # fmt: skip
                 for position in range(1, recipients + 1):
