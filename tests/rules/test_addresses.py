@@ -72,6 +72,7 @@ def test_the_most_common_slips_have_their_own_words(text, reason):
         "ann@localhost",
         "ann@host.test",
         "ann@host.local",
+        "ann@host.LOCAL",
         "ann@host.invalid",
         "ann@[127.0.0.1]",
         '"ann lee"@shop.example',

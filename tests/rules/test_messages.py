@@ -120,6 +120,12 @@ def test_a_body_is_encoded_the_shortest_safe_way(text, encoding):
     assert content(message) == text
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=ascii)
+def test_every_kind_of_line_end_in_a_body_becomes_the_one_of_mail(end):
+    assert raw(text=f"one{end}two") == raw(text="one\ntwo\n")
+    assert raw(text=f"öne{end}two{end}") == raw(text="öne\ntwo\n")
+
+
 @given(ANY_TEXT, st.none() | ANY_TEXT)
 @example("From me\n.\n..\n", "a\rb\r\nc")
 @example("end with spaces   \n \n", "x" * 3000)
@@ -145,6 +151,11 @@ def test_no_server_has_to_change_a_byte(text, html, subject):
 
 
 # Header fields.
+
+
+def test_an_encoded_word_is_no_longer_than_the_standard_allows():
+    head = raw(subject="Grüße " * 200, from_address=f'"{"ü" * 300}" <news@shop.example>')
+    assert max(len(word) for word in head.partition(b"\r\n\r\n")[0].split()) <= 75
 
 
 @given(HEADER_TEXT)
