@@ -48,6 +48,8 @@ def main() -> None:
         execute_from_command_line(argv)
     except ImproperlyConfigured as error:
         fail(str(error))
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
 
 
 def fail(sentence: str) -> NoReturn:
@@ -134,7 +136,8 @@ def install_now(lock: Path, held: int) -> None:
     env = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     pip = [str(PYTHON), "-m", "pip"]
     into: list[str] = []
-    if not works(pip, env):
+    cut_short = INSTALLED.exists() and INSTALLED.read_text() == HALF_WAY
+    if cut_short or not works(pip, env):
         print(f"Making {VENV} ...", flush=True)
         make = [sys.executable, "-m", "venv", "--clear", str(VENV)]
         subprocess.run(make, env=env, capture_output=True, check=False, pass_fds=[held])

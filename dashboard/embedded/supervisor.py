@@ -19,7 +19,15 @@ from dashboard.embedded.cluster import Cluster
 from dashboard.embedded.home import Home
 from dashboard.embedded.postgres import Postgres
 from dashboard.embedded.processes import Child, Processes
-from dashboard.embedded.trouble import Trouble, from_os_error, need_space, no_space
+from dashboard.embedded.trouble import (
+    FIRST_START_BYTES,
+    LATER_START_BYTES,
+    MB,
+    Trouble,
+    from_os_error,
+    need_space,
+    no_space,
+)
 from dashboard.embedded.valkey import Valkey
 
 WATCH_S = 0.2
@@ -86,7 +94,8 @@ class Supervisor:
         home = Home.open(self.options.data)
         self._claim(home, last.get("BASE_URL", ""))
         pages = _listen(port)
-        need_space(home.servers)
+        first = not (home.servers / "postgres").exists()
+        need_space(home.servers, FIRST_START_BYTES if first else LATER_START_BYTES)
 
         secrets = told.Secrets.of(home.data)
         chosen = secrets.keys | {"BASE_URL": f"http://127.0.0.1:{pages.getsockname()[1]}"}
@@ -206,7 +215,7 @@ class Supervisor:
             raise Stopped
         dead = self.processes.first_dead()
         if dead:
-            need_space(dead.log.parent, least=1024 * 1024)
+            need_space(dead.log.parent, MB)
             raise Trouble(
                 f"The {dead.name} process ended by itself ({dead.ending()}), so everything was stopped; "
                 f"its log {dead.log} ends with: {dead.last_words() or '(nothing)'}"

@@ -4,9 +4,9 @@ import errno
 import shutil
 from pathlib import Path
 
-LEAST_FREE_BYTES = (
-    300 * 1024 * 1024
-)  # a fresh cluster takes 60 MB, the copied programs 50 MB, its log files the rest
+MB = 1024 * 1024
+FIRST_START_BYTES = 300 * MB  # database 60 MB, copied programs 50 MB, and room to write
+LATER_START_BYTES = 60 * MB  # a few files of the database's log
 
 
 class Trouble(Exception):
@@ -18,12 +18,12 @@ def no_space(folder: Path) -> Trouble:
     return Trouble(f"There is no space left on the disk that holds {folder}; free some and start again.")
 
 
-def need_space(folder: Path, least: int = LEAST_FREE_BYTES) -> None:
+def need_space(folder: Path, least: int) -> None:
     """Raise Trouble where fewer than `least` bytes are free: better now than half way through."""
     free = shutil.disk_usage(folder).free
     if free < least:
         raise Trouble(
-            f"The disk that holds {folder} has only {free // 2**20} MB free and {least // 2**20} MB are "
+            f"The disk that holds {folder} has only {free // MB} MB free and {least // MB} MB are "
             "needed; free some and start again."
         )
 
