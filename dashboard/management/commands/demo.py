@@ -1,0 +1,96 @@
+"""`manage.py demo prepare`: the demo workspace, once. `manage.py demo run`: the demo's runtime, until told to stop.
+
+`up` calls both. The runtime itself (dashboard.demo.runtime) speaks the machine API and knows nothing of Django.
+"""
+
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from approvals.access.actors import all_workspaces, operator
+from approvals.db.binding import bind
+from approvals.services import setup
+
+SLUG = "demo"
+MEMBERS = (
+    ("support@example.com", "Sam Support", ["support"]),
+    ("reviewer@example.com", "Robin Reviewer", ["reviewer"]),
+    ("manager@example.com", "Maria Manager", ["manager"]),
+    ("admin@example.com", "Alex Admin", ["admin"]),
+)
+RUNTIME = "demo agents"
+SILENCE_S = 12  # so that a visitor does not wait long for the dead runs to be found
+
+
+class Command(BaseCommand):
+    """Prepare or run the demo."""
+
+    help = "The demo workspace and its agent runtime, as `up` shows them."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("what", choices=["prepare", "run"])
+
+    def handle(self, *args: Any, what: str, **options: Any) -> None:
+        path = settings.DATA_DIR / "demo.json"
+        if what == "prepare":
+            self._prepare(path)
+        else:
+            self._run(path)
+
+    def _prepare(self, path: Path) -> None:
+        if any(workspace.slug == SLUG for workspace in all_workspaces()):
+            self.stdout.write("The demo members' passwords were printed when the demo was made.")
+            return
+        by = operator("up")
+        lines = ["Sign in as one of the demo's members; these passwords are shown only now:"]
+        with transaction.atomic():
+            workspace = setup.create_workspace(by=by, name="Demo", slug=SLUG)
+            with bind(workspace.id):
+                for email, name, roles in MEMBERS:
+                    added = setup.add_member(by=by, email=email, roles=roles, name=name)
+                    lines.append(f"  {email:<24}{added.password or '(your own password)'}")
+                port = _free_port()
+                runtime = setup.add_runtime(
+                    by=by,
+                    name=RUNTIME,
+                    base_url=f"http://127.0.0.1:{port}",
+                    silence_s=SILENCE_S,
+                    writes_ahead=True,
+                )
+                token = setup.create_token(by=by, runtime=RUNTIME)
+            # Before the commit: a demo whose token nobody knows would be of no use.
+            _write(path, {"token": token.text, "secret": runtime.secret, "host": "127.0.0.1", "port": port})
+        self.stdout.write("\n".join(lines))
+
+    def _run(self, path: Path) -> None:
+        if not path.exists():
+            raise CommandError("There is no demo here; start `manage.py up` without --empty first.")
+        smtp = settings.SMTP
+        here = {
+            "api_url": settings.BASE_URL,
+            "smtp_host": smtp["host"],
+            "smtp_port": smtp["port"],
+            "state_file": str(path.with_name("demo-state.json")),
+        }
+        _write(path, json.loads(path.read_text()) | here)
+        os.execv(sys.executable, [sys.executable, "-m", "dashboard.demo.runtime", "--config", str(path)])  # noqa: S606
+
+
+def _write(path: Path, config: dict[str, Any]) -> None:
+    half = path.with_name(path.name + ".new")
+    half.touch(mode=0o600)
+    half.write_text(json.dumps(config, indent=1))
+    half.replace(path)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
