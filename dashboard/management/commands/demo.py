@@ -14,8 +14,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from approvals.access.actors import all_workspaces, operator
+from approvals.access.actors import operator
 from approvals.db.binding import bind
+from approvals.selectors.workspaces import all_workspaces
 from approvals.services import setup
 
 SLUG = "demo"
@@ -45,28 +46,30 @@ class Command(BaseCommand):
             self._run(path)
 
     def _prepare(self, path: Path) -> None:
-        if any(workspace.slug == SLUG for workspace in all_workspaces()):
+        if path.exists():
             self.stdout.write("The demo members' passwords were printed when the demo was made.")
             return
         by = operator("up")
+        made = next((found.id for found in all_workspaces() if found.slug == SLUG), None)
+        workspace_id = made or setup.create_workspace(by=by, name="Demo", slug=SLUG).id
         lines = ["Sign in as one of the demo's members; these passwords are shown only now:"]
-        with transaction.atomic():
-            workspace = setup.create_workspace(by=by, name="Demo", slug=SLUG)
-            with bind(workspace.id):
-                for email, name, roles in MEMBERS:
-                    added = setup.add_member(by=by, email=email, roles=roles, name=name)
-                    lines.append(f"  {email:<24}{added.password or '(your own password)'}")
-                port = _free_port()
-                runtime = setup.add_runtime(
-                    by=by,
-                    name=RUNTIME,
-                    base_url=f"http://127.0.0.1:{port}",
-                    silence_s=SILENCE_S,
-                    writes_ahead=True,
-                )
-                token = setup.create_token(by=by, runtime=RUNTIME)
+        half = path.with_name(path.name + ".new")
+        with bind(workspace_id), transaction.atomic():
+            for email, name, roles in MEMBERS:
+                added = setup.add_member(by=by, email=email, roles=roles, name=name)
+                lines.append(f"  {email:<24}{added.password or '(the one you have)'}")
+            port = _free_port()
+            runtime = setup.add_runtime(
+                by=by,
+                name=RUNTIME,
+                base_url=f"http://127.0.0.1:{port}",
+                silence_s=SILENCE_S,
+                writes_ahead=True,
+            )
+            token = setup.create_token(by=by, runtime=RUNTIME)
             # Before the commit: a demo whose token nobody knows would be of no use.
-            _write(path, {"token": token.text, "secret": runtime.secret, "host": "127.0.0.1", "port": port})
+            _write(half, {"token": token.text, "secret": runtime.secret, "host": "127.0.0.1", "port": port})
+        half.replace(path)
         self.stdout.write("\n".join(lines))
 
     def _run(self, path: Path) -> None:
@@ -84,10 +87,8 @@ class Command(BaseCommand):
 
 
 def _write(path: Path, config: dict[str, Any]) -> None:
-    half = path.with_name(path.name + ".new")
-    half.touch(mode=0o600)
-    half.write_text(json.dumps(config, indent=1))
-    half.replace(path)
+    path.touch(mode=0o600)
+    path.write_text(json.dumps(config, indent=1))
 
 
 def _free_port() -> int:
