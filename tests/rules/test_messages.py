@@ -187,6 +187,20 @@ def test_every_name_of_a_sender_comes_back_as_it_was_sent(name):
         assert decoded(shown) == name
 
 
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("news@shop.example", "news@shop.example"),
+        ("Ann Lee <news@shop.example>", "Ann Lee <news@shop.example>"),
+        ('"Lee, Ann" <news@shop.example>', '"Lee, Ann" <news@shop.example>'),
+        (r'"Ann \"Bo\" \\ Lee" <news@shop.example>', r'"Ann \"Bo\" \\ Lee" <news@shop.example>'),
+        ("Änn <news@shop.example>", "=?utf-8?b?w4Rubg==?= <news@shop.example>"),
+    ],
+)
+def test_a_sender_is_written_in_the_plainest_form_that_is_safe(given, written):
+    assert read(raw(from_address=given))["From"] == written
+
+
 def test_the_standard_parser_reads_one_mailbox_with_its_name():
     message = email.message_from_bytes(
         raw(from_address='"Müller, GmbH" <news@shop.example>', reply_to="Ann Lee <ann@shop.example>"),
