@@ -118,7 +118,7 @@ def _lines(envelope: Envelope) -> Iterator[str]:
 
 
 def _content(envelope: Envelope) -> Iterator[str]:
-    if envelope.html is None:
+    if not envelope.html:  # an empty HTML part would hide the text from its reader
         yield from _part("text", "plain", envelope.text)
         return
     # "=_" cannot come out of quoted-printable or base64, and _part keeps it out of plain text.

@@ -93,6 +93,10 @@ def test_text_and_html_are_two_readings_of_one_message():
     ]
 
 
+def test_an_empty_html_is_none():
+    assert raw(html="") == raw(html=None)
+
+
 def test_further_header_fields_are_added_as_they_are():
     link = "<https://shop.example/u?t=" + "a" * 200 + ">"
     message = read(
@@ -132,7 +136,7 @@ def test_every_kind_of_line_end_in_a_body_becomes_the_one_of_mail(end):
 @example("--=_boundary", "--=_boundary--")
 def test_every_text_comes_back_as_it_was_sent(text, html):
     message = read(raw(text=text, html=html))
-    if html is None:
+    if not html:
         assert content(message) == same_ends(text)
     else:
         assert [content(part) for part in message.get_payload()] == [same_ends(text), same_ends(html)]
@@ -185,6 +189,20 @@ def test_every_name_of_a_sender_comes_back_as_it_was_sent(name):
         assert re.sub(r"\\(.)", r"\1", shown[1:-1]) == name
     else:
         assert decoded(shown) == name
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("news@shop.example", "news@shop.example"),
+        ("Ann Lee <news@shop.example>", "Ann Lee <news@shop.example>"),
+        ('"Lee, Ann" <news@shop.example>', '"Lee, Ann" <news@shop.example>'),
+        (r'"Ann \"Bo\" \\ Lee" <news@shop.example>', r'"Ann \"Bo\" \\ Lee" <news@shop.example>'),
+        ("Änn <news@shop.example>", "=?utf-8?b?w4Rubg==?= <news@shop.example>"),
+    ],
+)
+def test_a_sender_is_written_in_the_plainest_form_that_is_safe(given, written):
+    assert read(raw(from_address=given))["From"] == written
 
 
 def test_the_standard_parser_reads_one_mailbox_with_its_name():
@@ -261,9 +279,9 @@ def test_no_value_adds_a_field_or_a_part(subject, name, text, html):
     quoted = name.replace("\\", r"\\").replace('"', r"\"")
     message = read(raw(subject=subject, from_address=f'"{quoted}" <n@shop.example>', text=text, html=html))
     fields = ["Date", "Message-ID", "From", "To", "Subject", "MIME-Version", "Content-Type"]
-    assert message.keys() == (fields if html is not None else [*fields, "Content-Transfer-Encoding"])
+    assert message.keys() == (fields if html else [*fields, "Content-Transfer-Encoding"])
     assert not message.defects
-    if html is not None:
+    if html:
         assert [part.keys() for part in message.get_payload()] == [
             ["Content-Type", "Content-Transfer-Encoding"]
         ] * 2
