@@ -21,9 +21,15 @@ class When:
     relative: str
     absolute: str
     iso: str
+    time: str = ""
 
     def __str__(self) -> SafeString:
         return format_html('<time datetime="{}" title="{}">{}</time>', self.iso, self.absolute, self.relative)
+
+    @property
+    def clock(self) -> SafeString:
+        """The time of day as `<time>`, where many moments of one day follow each other and seconds matter."""
+        return format_html('<time datetime="{}" title="{}">{}</time>', self.iso, self.absolute, self.time)
 
     @property
     def full(self) -> SafeString:
@@ -36,9 +42,8 @@ class When:
 def when(at: datetime, now: datetime, zone: tzinfo = UTC) -> When:
     """The moment `at` as seen from `now` (both aware), absolute in `zone`."""
     local = at.astimezone(zone)
-    return When(
-        _relative(at, now, local), absolute(at, zone), at.astimezone(UTC).isoformat(timespec="seconds")
-    )
+    iso = at.astimezone(UTC).isoformat(timespec="seconds")
+    return When(_relative(at, now, local), absolute(at, zone), iso, f"{local:%H:%M:%S}")
 
 
 def absolute(at: datetime, zone: tzinfo = UTC) -> str:

@@ -70,7 +70,10 @@ class RunActs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPage:
-    """Everything on the page. `title` is `text.plain`; `facts` are agent, runtime, times, ids."""
+    """Everything on the page. `title` is `text.plain`; `facts` are agent, runtime, times, ids.
+
+    The timeline shows times of day: `steps_note` names their date and zone.
+    """
 
     title: str
     heading: SafeString

@@ -186,7 +186,7 @@ def _chip(part: str) -> str:
         spelt = "".join(chr(ord(char) - 0xE0000) for char in part if 0x20 <= ord(char) - 0xE0000 < 0x7F)
         name = f"hidden tag characters: {spelt}" if spelt else "tag character"
     else:
-        name = _name(part[0]) + (f" ×{len(part)}" if len(part) > 1 else "")  # noqa: RUF001  (a count)
+        name = _name(part[0]) + (f", {len(part)} times" if len(part) > 1 else "")
     return f'<span class="chip unseen" title="{_points(part)}">{escape(name)}</span>'
 
 

@@ -8,7 +8,7 @@ from django import forms
 from django.template import Context, loader
 from django.test import RequestFactory
 
-from tests.templates import samples, samples_more, samples_run
+from tests.templates import samples, samples_more, samples_no, samples_run
 from tests.templates.samples import SHELL, Note
 
 
@@ -53,13 +53,13 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "log-empty": ("decisions/page.html", {"shell": SHELL, "page": samples_more.LOG_EMPTY}),
     "entry": ("decisions/entry.html", {"shell": SHELL, "page": samples_more.ENTRY}),
     "entry-campaign": ("decisions/entry.html", {"shell": SHELL, "page": samples_more.ENTRY_CAMPAIGN}),
-    "decided": ("decided.html", {"shell": SHELL, "page": samples.DECIDED}),
-    "stale": ("stale.html", {"shell": SHELL, "page": samples.STALE}),
-    "refused": ("refused.html", {"shell": SHELL, "page": samples.REFUSED}),
+    "decided": ("decided.html", {"shell": SHELL, "page": samples_no.DECIDED}),
+    "stale": ("stale.html", {"shell": SHELL, "page": samples_no.STALE}),
+    "refused": ("refused.html", {"shell": SHELL, "page": samples_no.REFUSED}),
     "home": ("home.html", {"shell": samples.HALL, "page": samples.HOME}),
     "home-empty": ("home.html", {"shell": samples.HALL, "page": samples.HOME_EMPTY}),
-    "mail-list": ("mail/list.html", {"page": samples.MAIL_LIST}),
-    "mail-message": ("mail/message.html", {"page": samples.MAIL_MESSAGE}),
+    "mail-list": ("mail/list.html", {"page": samples_no.MAIL_LIST}),
+    "mail-message": ("mail/message.html", {"page": samples_no.MAIL_MESSAGE}),
     "login": ("account/login.html", {"form": SignIn()}),
     "login-wrong": ("account/login.html", {"form": _wrong()}),
     "logout": ("account/logout.html", {}),

@@ -7,26 +7,22 @@ from datetime import UTC, datetime, timedelta
 
 from dashboard.presenters import ages, chips
 from dashboard.presenters.ages import When
-from dashboard.presenters.campaigns import Header
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.home import HomePage, WorkspaceCard
-from dashboard.presenters.mail import MailList, MailMessage, MailRow
 from dashboard.presenters.parts import (
     Choice,
     DecisionLine,
     DeliveryLine,
     Empty,
-    Fact,
     Link,
     RunLine,
     Tab,
     Trail,
 )
 from dashboard.presenters.queue import QueueFilter, QueueLive, QueuePage, QueueRow
-from dashboard.presenters.refusals import DecidedPage, RefusedPage, StalePage
 from dashboard.presenters.shell import NavItem, Shell
 from dashboard.presenters.subjects import SubjectPage
-from dashboard.presenters.text import reveal, reveal_line, summary_line
+from dashboard.presenters.text import reveal_line, summary_line
 
 NOW = datetime(2025, 11, 29, 17, 25, 3, tzinfo=UTC)
 DIGEST = "9f2c41d07be5a83360c1f4ae77d2905b8e13ac6f4d20b7719e5a02c84f6b3d1e"
@@ -120,40 +116,76 @@ def _filter(applied: bool) -> QueueFilter:
 
 ROWS = (
     _row(
-        "Campaign", "Winter schedule change", chips.campaign_state("pending"), Chip("37 people outside", "info"),
-        "outreach-writer", "Would send “Your winter departure has a new time” to 37 people; 3 cannot be addressed.",
-        ago(hours=2), send_by=ages.due(NOW + timedelta(minutes=40), NOW),
+        "Campaign",
+        "Winter schedule change",
+        chips.campaign_state("pending"),
+        Chip("37 people outside", "info"),
+        "outreach-writer",
+        "Would send “Your winter departure has a new time” to 37 people; 3 cannot be addressed.",
+        ago(hours=2),
+        send_by=ages.due(NOW + timedelta(minutes=40), NOW),
     ),
     _row(
-        "Run", "refund-8841", chips.run_state("interrupted"), chips.record_kind("called"), "refund-assistant",
-        "Called look_up_booking and send_email; send_email has no answer.", ago(hours=5, minutes=10),
-        subject="anna.lindqvist@example.org", attempts="2 attempts",
+        "Run",
+        "refund-8841",
+        chips.run_state("interrupted"),
+        chips.record_kind("called"),
+        "refund-assistant",
+        "Called look_up_booking and send_email; send_email has no answer.",
+        ago(hours=5, minutes=10),
+        subject="anna.lindqvist@example.org",
+        attempts="2 attempts",
     ),
     _row(
-        "Run", "rebook-20251129-0007", chips.run_state("interrupted"), chips.record_kind("none"),
-        "booking-assistant", "No tool ran before it broke off.", ago(hours=6), subject="m.duarte@example.net",
+        "Run",
+        "rebook-20251129-0007",
+        chips.run_state("interrupted"),
+        chips.record_kind("none"),
+        "booking-assistant",
+        "No tool ran before it broke off.",
+        ago(hours=6),
+        subject="m.duarte@example.net",
     ),
     _row(
-        "Run", HOSTILE, chips.run_state("interrupted"), chips.record_kind("unknown"), "imported-agent",
-        "Events 4 to 9 are missing, so what it called cannot be known.", ago(hours=9),
+        "Run",
+        HOSTILE,
+        chips.run_state("interrupted"),
+        chips.record_kind("unknown"),
+        "imported-agent",
+        "Events 4 to 9 are missing, so what it called cannot be known.",
+        ago(hours=9),
         subject="مريم@example.org",
     ),
     _row(
-        "Delivery", "Autumn newsletter, 2 recipients", chips.delivery_state("in_doubt"),
-        Chip("May have been sent", "danger"), "outreach-writer",
+        "Delivery",
+        "Autumn newsletter, 2 recipients",
+        chips.delivery_state("in_doubt"),
+        Chip("May have been sent", "danger"),
+        "outreach-writer",
         "The connection broke after the message was handed over; the server never said whether it took it.",
         ago(days=1, hours=3),
     ),
     _row(
-        "Run", "itinerary-export-with-a-rather-long-external-identifier-2025-11-27T08:15:00Z-attempt-1",
-        chips.run_state("failed"), chips.record_kind("none"), "itinerary-builder",
-        "Ended with an error before any tool was called: model quota exhausted.", ago(days=2), subject="kundennr-55102",
+        "Run",
+        "itinerary-export-with-a-rather-long-external-identifier-2025-11-27T08:15:00Z-attempt-1",
+        chips.run_state("failed"),
+        chips.record_kind("none"),
+        "itinerary-builder",
+        "Ended with an error before any tool was called: model quota exhausted.",
+        ago(days=2),
+        subject="kundennr-55102",
     ),
     _row(
-        "Job", "Replay of refund-8790", chips.job_state("failed"), chips.record_kind("called"), "refund-assistant",
-        "The runtime refused the replay: 404, no such agent.", ago(days=3), subject="j.petrov@example.com",
+        "Job",
+        "Replay of refund-8790",
+        chips.job_state("failed"),
+        chips.record_kind("called"),
+        "refund-assistant",
+        "The runtime refused the replay: 404, no such agent.",
+        ago(days=3),
+        subject="j.petrov@example.com",
     ),
-)  # fmt: skip
+)
 
 QUEUE = QueuePage(
     title="Queue",
@@ -199,107 +231,119 @@ def decision(
 ) -> DecisionLine:
     """One line of the log."""
     return DecisionLine(
-        what=chips.decision_kind(kind), who=who, roles=roles, at=at, url="/w/northwind/decisions/41/",
-        about=reveal_line(about), about_url="/w/northwind/runs/1/" if about else "", reason=summary_line(reason), outcome=outcome,
-    )  # fmt: skip
+        what=chips.decision_kind(kind),
+        who=who,
+        roles=roles,
+        at=at,
+        url="/w/northwind/decisions/41/",
+        about=reveal_line(about),
+        about_url="/w/northwind/runs/1/" if about else "",
+        reason=summary_line(reason),
+        outcome=outcome,
+    )
 
 
 DECISIONS = (
-    decision("approve", "Mia Berg", "reviewer", ago(minutes=4), "Winter schedule change", outcome=chips.job_state("running")),
-    decision("force_replay", "Sam Okafor", "support", ago(hours=1), "refund-8790",
-             "Checked with the bank: the first refund was never booked, so a second one is safe.", chips.job_state("failed")),
-    decision("reject", "Mia Berg", "reviewer", ago(hours=3), "Black Friday teaser", "The discount in the second paragraph is wrong."),
-    decision("replay", "the rule", "asked for by token “nightly”", ago(hours=7), "rebook-20251128-0441", "", chips.job_state("done")),
-    decision("declare_interrupted", "Sam Okafor", "support", ago(days=1), "itinerary-118", "The host was rebooted at noon."),
-    decision("resolve_run", "Sam Okafor", "support", ago(days=2), "refund-8702", "It happened: receipt 55-118 in the provider's log."),
+    decision(
+        "approve",
+        "Mia Berg",
+        "reviewer",
+        ago(minutes=4),
+        "Winter schedule change",
+        outcome=chips.job_state("running"),
+    ),
+    decision(
+        "force_replay",
+        "Sam Okafor",
+        "support",
+        ago(hours=1),
+        "refund-8790",
+        "Checked with the bank: the first refund was never booked, so a second one is safe.",
+        chips.job_state("failed"),
+    ),
+    decision(
+        "reject",
+        "Mia Berg",
+        "reviewer",
+        ago(hours=3),
+        "Black Friday teaser",
+        "The discount in the second paragraph is wrong.",
+    ),
+    decision(
+        "replay",
+        "the rule",
+        "asked for by token “nightly”",
+        ago(hours=7),
+        "rebook-20251128-0441",
+        "",
+        chips.job_state("done"),
+    ),
+    decision(
+        "declare_interrupted",
+        "Sam Okafor",
+        "support",
+        ago(days=1),
+        "itinerary-118",
+        "The host was rebooted at noon.",
+    ),
+    decision(
+        "resolve_run",
+        "Sam Okafor",
+        "support",
+        ago(days=2),
+        "refund-8702",
+        "It happened: receipt 55-118 in the provider's log.",
+    ),
     decision("member_add", "admin@example.org", "admin", ago(days=20), ""),
-)  # fmt: skip
+)
 LINEAGE = (
-    RunLine(reveal_line("refund-8841, second attempt"), "/r/1", chips.run_state("interrupted"), chips.record_kind("called"),
-            ago(hours=5), did=summary_line("look_up_booking, send_email"), current=True),
-    RunLine(reveal_line("refund-8841"), "/r/0", chips.run_state("interrupted"), chips.record_kind("none"),
-            ago(hours=7), did=summary_line("No tool ran")),
-)  # fmt: skip
+    RunLine(
+        reveal_line("refund-8841, second attempt"),
+        "/r/1",
+        chips.run_state("interrupted"),
+        chips.record_kind("called"),
+        ago(hours=5),
+        did=summary_line("look_up_booking, send_email"),
+        current=True,
+    ),
+    RunLine(
+        reveal_line("refund-8841"),
+        "/r/0",
+        chips.run_state("interrupted"),
+        chips.record_kind("none"),
+        ago(hours=7),
+        did=summary_line("No tool ran"),
+    ),
+)
 SUBJECT = SubjectPage(
     title="anna.lindqvist@example.org",
     heading=reveal_line("anna.lindqvist@example.org"),
     trail=trail(with_next=False),
     summary="2 runs, 2 deliveries and 3 decisions.",
     runs=tuple(
-        RunLine(line.name, line.url, line.state, line.record, line.at, reveal_line("refund-assistant"), line.did)
+        RunLine(
+            line.name, line.url, line.state, line.record, line.at, reveal_line("refund-assistant"), line.did
+        )
         for line in LINEAGE
     ),
     runs_older="/w/northwind/subjects/1/?runs=x",
     deliveries=(
-        DeliveryLine(reveal_line("anna.lindqvist@example.org"), chips.delivery_state("sent"), ago(days=9),
-                     reveal_line("Autumn newsletter"), "/c/1", message_id=reveal_line("<d41f.37@mail.example.org>")),
-        DeliveryLine(reveal_line("anna.lindqvist@example.org"), chips.delivery_state("failed"), ago(days=30),
-                     reveal_line("Summer survey"), "/c/2", note=reveal_line("550 5.1.1 mailbox unavailable")),
+        DeliveryLine(
+            reveal_line("anna.lindqvist@example.org"),
+            chips.delivery_state("sent"),
+            ago(days=9),
+            reveal_line("Autumn newsletter"),
+            "/c/1",
+            message_id=reveal_line("<d41f.37@mail.example.org>"),
+        ),
+        DeliveryLine(
+            reveal_line("anna.lindqvist@example.org"),
+            chips.delivery_state("failed"),
+            ago(days=30),
+            reveal_line("Summer survey"),
+            "/c/2",
+            note=reveal_line("550 5.1.1 mailbox unavailable"),
+        ),
     ),
     decisions=DECISIONS[1:4],
-)  # fmt: skip
-DECIDED = DecidedPage(
-    who="Mia Berg",
-    did="rejected this campaign",
-    what=chips.decision_kind("reject"),
-    at=ago(seconds=40),
-    about=Link(reveal_line("Winter schedule change"), "/w/northwind/campaigns/1/"),
-    reason=reveal("The second paragraph promises a refund that we do not give."),
-    tried="approve it",
-    typed="",
-    now="The campaign is rejected; no message was sent.",
-    on=(
-        Link("See the campaign", "/c/1"),
-        Link("Next in the queue", "/r/2"),
-        Link("Back to the queue", "/w/northwind/"),
-    ),
-)
-STALE = StalePage(
-    about=Link(reveal_line("refund-8841"), "/w/northwind/runs/1/"),
-    tried="force a replay of",
-    opened=ago(minutes=6),
-    changes=(
-        reveal_line("Attempt refund-8841#2 was interrupted and is completed now."),
-        reveal_line("New events of attempt refund-8841#2 arrived."),
-    ),
-    typed="Called the customer, she never got the mail.",
-    reload_url="/w/northwind/runs/1/",
-)
-REFUSED = RefusedPage(
-    title="This is not yours to do",
-    text="Approving a campaign needs the role reviewer.",
-    code="not_allowed",
-    facts=(Fact("Your roles", "support"),),
-    on=(Link("Back to the queue", "/w/northwind/"),),
-)
-MAIL_LIST = MailList(
-    "37 messages were caught.",
-    tuple(
-        MailRow(
-            reveal_line(f"guest{n}@example.org"),
-            reveal_line("Your winter departure has a new time"),
-            f"/mail/{n}/",
-            ago(minutes=n),
-        )
-        for n in range(1, 7)
-    ),
-    "/mail/",
-    older_url="/mail/?after=x",
-)
-MAIL_MESSAGE = MailMessage(
-    "Your winter departure has a new time",
-    reveal_line("Your winter departure has a new time"),
-    (
-        Header("From", reveal_line("Northwind Travel <hello@northwind.example>")),
-        Header("To", reveal_line("guest1@example.org")),
-        Header("Message-ID", reveal_line("<d41f.37@mail.example.org>")),
-        Header("Date", reveal_line("Sat, 29 Nov 2025 17:21:00 +0000")),
-    ),
-    reveal(
-        "Dear Anna,\n\nyour departure on 14 December leaves at 09:40 instead of 08:15.\n\nNorthwind Travel"
-    ),
-    "/mail/",
-    ago(minutes=4),
-    "/frame/",
-    "/mail/1/raw/",
 )

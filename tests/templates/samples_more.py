@@ -27,7 +27,13 @@ from dashboard.presenters.text import pretty, reveal, reveal_line
 from tests.templates.samples import DECISIONS, DIGEST, NOW, ago, trail
 from tests.templates.samples_run import ACT, JOB, OUTCOMES, VERDICT
 
-LETTER = "Dear Anna,\n\nyour departure on 14 December leaves at 09:40 instead of 08:15. Your seat stays the same.\n\nIf the new time does not suit you, answer this mail until 5 December.\n\nNorthwind Travel"
+LETTER = """Dear Anna,
+
+your departure on 14 December leaves at 09:40 instead of 08:15. Your seat stays the same.
+
+If the new time does not suit you, answer this mail until 5 December.
+
+Northwind Travel"""
 HEADERS = (
     Header("From", reveal_line("Northwind Travel <hello@northwind.example>")),
     Header("Reply-To", reveal_line("desk@northwind.example")),
@@ -77,7 +83,7 @@ CAMPAIGN = CampaignPage(
     acts=CampaignActs(
         approve=Act(**ACT),
         approve_text="Approve for 37 people",
-        binding=f"Bound to exactly this content and these recipients (digest {DIGEST[:12]}). It is queued, not sent at once.",
+        binding=f"Bound to exactly this text and these people (digest {DIGEST[:12]}). Queued, not sent at once.",
         reject=ReasonAct(**ACT),
     ),
     run=Link(reveal_line("outreach-77"), "/r/7"),
@@ -107,7 +113,15 @@ CAMPAIGN_SENDING = replace(
     send_by=None,
     preview=replace(
         CAMPAIGN.preview,
-        picker=Picker("/c/1", "someone@else.example", "of 12,480", (), "", "/c?to=2", "Nobody with this address is in the list."),
+        picker=Picker(
+            "/c/1",
+            "someone@else.example",
+            "of 12,480",
+            (),
+            "",
+            "/c?to=2",
+            "Nobody with this address is in the list.",
+        ),
         html_url="",
         note="The text holds {{ first_name }}, but this recipient brings no first_name.",
     ),
@@ -117,7 +131,15 @@ CAMPAIGN_SENDING = replace(
             **ACT,
             title="1 delivery in doubt",
             deliveries=(
-                Troubled(value="d1", line=DeliveryLine(reveal_line("k.sato@example.jp"), chips.delivery_state("in_doubt"), ago(minutes=3), note=reveal_line("The connection broke after the message was handed over."))),
+                Troubled(
+                    value="d1",
+                    line=DeliveryLine(
+                        reveal_line("k.sato@example.jp"),
+                        chips.delivery_state("in_doubt"),
+                        ago(minutes=3),
+                        note=reveal_line("The connection broke after the message was handed over."),
+                    ),
+                ),
             ),
             choices=OUTCOMES,
         ),
@@ -125,8 +147,24 @@ CAMPAIGN_SENDING = replace(
             **ACT,
             title="2 deliveries failed",
             deliveries=(
-                Troubled(value="d2", line=DeliveryLine(reveal_line("old.box@example.org"), chips.delivery_state("failed"), ago(minutes=3), note=reveal_line("550 5.1.1 mailbox unavailable"))),
-                Troubled(value="d3", line=DeliveryLine(reveal_line("full@example.org"), chips.delivery_state("failed"), ago(minutes=3), note=reveal_line("552 5.2.2 mailbox full"))),
+                Troubled(
+                    value="d2",
+                    line=DeliveryLine(
+                        reveal_line("old.box@example.org"),
+                        chips.delivery_state("failed"),
+                        ago(minutes=3),
+                        note=reveal_line("550 5.1.1 mailbox unavailable"),
+                    ),
+                ),
+                Troubled(
+                    value="d3",
+                    line=DeliveryLine(
+                        reveal_line("full@example.org"),
+                        chips.delivery_state("failed"),
+                        ago(minutes=3),
+                        note=reveal_line("552 5.2.2 mailbox full"),
+                    ),
+                ),
             ),
             choices=OUTCOMES[1:],
             delivery_error="Tick at least one.",
@@ -135,9 +173,11 @@ CAMPAIGN_SENDING = replace(
             more_url="/c/1?troubled=x",
         ),
     ),
-    acts=CampaignActs(stop=ReasonAct(**ACT), take_back=Act(**ACT), closed="It was approved; the sending goes on by itself."),
+    acts=CampaignActs(
+        stop=ReasonAct(**ACT), take_back=Act(**ACT), closed="It was approved; the sending goes on by itself."
+    ),
     decisions=DECISIONS[:1],
-)  # fmt: skip
+)
 CAMPAIGN_REFUSED = replace(
     CAMPAIGN,
     acts=replace(
@@ -163,10 +203,19 @@ LOG_EMPTY = replace(
     rows=(),
     older_url="",
     filter=replace(
-        LOG.filter, since="2025-11-01", until="2025-10-01", applied=(Link("Until: 1 Oct 2025", "/x"),), clear_url="/x", error="The period ends before it begins.",
+        LOG.filter,
+        since="2025-11-01",
+        until="2025-10-01",
+        applied=(Link("Until: 1 Oct 2025", "/x"),),
+        clear_url="/x",
+        error="The period ends before it begins.",
     ),
-    empty=Empty("No decision matches", "Try a longer period or fewer filters.", Link("Clear the filters", "/w/northwind/decisions/")),
-)  # fmt: skip
+    empty=Empty(
+        "No decision matches",
+        "Try a longer period or fewer filters.",
+        Link("Clear the filters", "/w/northwind/decisions/"),
+    ),
+)
 ENTRY = DecisionPage(
     title="Forced replay of refund-8841",
     what=chips.decision_kind("force_replay"),
@@ -187,16 +236,42 @@ ENTRY = DecisionPage(
         digest=DIGEST,
         verdict=VERDICT,
         calls=(
-            SeenCall(reveal_line("look_up_booking"), reveal(pretty({"booking": "NW-118-204"})), chips.call_state("answered"), True),
-            SeenCall(reveal_line("send_email"), reveal(pretty({"to": "anna.lindqvist@example.org"})), chips.call_state("open"), True),
+            SeenCall(
+                reveal_line("look_up_booking"),
+                reveal(pretty({"booking": "NW-118-204"})),
+                chips.call_state("answered"),
+                True,
+            ),
+            SeenCall(
+                reveal_line("send_email"),
+                reveal(pretty({"to": "anna.lindqvist@example.org"})),
+                chips.call_state("open"),
+                True,
+            ),
         ),
         acknowledged=("I know that what this run did cannot be known.",),
     ),
-    outcome=replace(JOB, state=chips.job_state("done"), text="The new run completed.", moving=False, cancellable=False,
-                    stages=(Stage("Decided", "past", ago(hours=1)), Stage("Queued", "past", ago(hours=1)), Stage("Running", "past", ago(minutes=59)), Stage("Done", "past", ago(minutes=57))),
-                    result=Link("The new run", "/r/9")),
-    chain=(Fact("Entry", "41"), Fact("Hash", DIGEST), Fact("Hash of the entry before", DIGEST[::-1]), Fact("Hash of what was seen", DIGEST)),
-)  # fmt: skip
+    outcome=replace(
+        JOB,
+        state=chips.job_state("done"),
+        text="The new run completed.",
+        moving=False,
+        cancellable=False,
+        stages=(
+            Stage("Decided", "past", ago(hours=1)),
+            Stage("Queued", "past", ago(hours=1)),
+            Stage("Running", "past", ago(minutes=59)),
+            Stage("Done", "past", ago(minutes=57)),
+        ),
+        result=Link("The new run", "/r/9"),
+    ),
+    chain=(
+        Fact("Entry", "41"),
+        Fact("Hash", DIGEST),
+        Fact("Hash of the entry before", DIGEST[::-1]),
+        Fact("Hash of what was seen", DIGEST),
+    ),
+)
 ENTRY_CAMPAIGN = replace(
     ENTRY,
     title="Approved Winter schedule change",
@@ -209,7 +284,7 @@ ENTRY_CAMPAIGN = replace(
         facts=(Fact("Recipients", "37"), Fact("Excluded", "3")),
         headers=tuple(Fact(header.name, header.value) for header in HEADERS),
         text=reveal(LETTER),
-        erased="The texts of this entry were erased on 2 Dec 2025 by decision 58. Their hashes stay, so the chain still holds.",
+        erased="The texts of this entry were erased on 2 Dec 2025 by decision 58. Their hashes stay.",
     ),
     outcome=None,
     outcome_text="It was taken back before anything was sent.",
