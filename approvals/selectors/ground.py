@@ -15,14 +15,12 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 Ground = Mapping[str, frozenset[str]]
 ROLES = ("owner", "app", "ingest", "sweep", "search")
 
-# What an extension brought along is the administrator's.
-_OURS = """not exists (select from pg_depend d where d.objid = {0}.oid and d.deptype = 'e')"""
-
-_RELATIONS = f"""
+# In each: what an extension brought along (deptype e) is the administrator's.
+_RELATIONS = """
     select c.relname, c.relkind, pg_get_userbyid(c.relowner), c.relrowsecurity, c.relforcerowsecurity,
       array(select unnest(c.reloptions) order by 1), case when c.relkind = 'v' then pg_get_viewdef(c.oid) end
     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
-      and {_OURS.format("c")}
+      and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
 """
 _POLICIES = """
     select c.relname, p.polname, p.polpermissive, p.polcmd,
@@ -43,31 +41,34 @@ _TRIGGERS = """
 _CONSTRAINTS = """
     select c.relname, k.conname, pg_get_constraintdef(k.oid) from pg_constraint k
       join pg_class c on c.oid = k.conrelid
-      where c.relnamespace = 'public'::regnamespace and left(c.relname, 10) = 'approvals_' and k.contype in ('c', 'f', 'u', 'p', 'x')
+      where c.relnamespace = 'public'::regnamespace and left(c.relname, 10) = 'approvals_'
+        and k.contype in ('c', 'f', 'u', 'p', 'x')
     union all
     select c.relname, i.relname, pg_get_indexdef(x.indexrelid) || case when x.indisvalid then '' else ' INVALID' end
       from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
       where c.relnamespace = 'public'::regnamespace and left(c.relname, 10) = 'approvals_' and x.indisunique
         and not exists (select from pg_constraint k where k.conindid = x.indexrelid and k.contype in ('u', 'p', 'x'))
 """
-_FUNCTIONS = f"""
+_FUNCTIONS = """
     select p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')', pg_get_userbyid(p.proowner),
       p.prosecdef, p.provolatile, array_to_string(p.proconfig, ' '), l.lanname, p.proname, p.prosrc
     from pg_proc p join pg_language l on l.oid = p.prolang
-    where p.pronamespace = 'public'::regnamespace and {_OURS.format("p")}
+    where p.pronamespace = 'public'::regnamespace
+      and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
 """
-_GRANTS = f"""
+_GRANTS = """
     with held as (
       select c.relname::text as object, null::text as col, c.relowner as owner, c.relacl as acl from pg_class c
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
-          and {_OURS.format("c")}
+          and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
       union all
       select c.relname, a.attname, c.relowner, a.attacl from pg_attribute a join pg_class c on c.oid = a.attrelid
         where c.relnamespace = 'public'::regnamespace and a.attacl is not null and not a.attisdropped
       union all
       select p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')', null, p.proowner,
         coalesce(p.proacl, acldefault('f', p.proowner)) from pg_proc p
-        where p.pronamespace = 'public'::regnamespace and {_OURS.format("p")}
+        where p.pronamespace = 'public'::regnamespace
+          and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
       union all
       select 'schema ' || n.nspname, null, n.nspowner, coalesce(n.nspacl, acldefault('n', n.nspowner))
         from pg_namespace n where n.nspname = 'public' or n.nspname !~ '^(pg_|information_schema)'
@@ -97,11 +98,11 @@ def ground_of(connection: BaseDatabaseWrapper, prefix: str) -> Ground:
     short = _Names(prefix)
     functions = rows(_FUNCTIONS)
     return {
-        "tables": frozenset(_relation(short, *row) for row in rows(_RELATIONS)),
-        "policies": frozenset(_policy(short, *row) for row in rows(_POLICIES)),
+        "tables": frozenset(_relation(short, row) for row in rows(_RELATIONS)),
+        "policies": frozenset(_policy(short, row) for row in rows(_POLICIES)),
         "triggers": frozenset(_trigger(*row) for row in rows(_TRIGGERS)),
         "constraints": frozenset(_plain(" ".join(row)) for row in rows(_CONSTRAINTS)),
-        "functions": frozenset(_function(short, *row[:-2]) for row in functions),
+        "functions": frozenset(_function(short, row) for row in functions),
         "bodies": frozenset(body_line(name, body) for *_, name, body in functions),
         "grants": _grants(short, rows(_GRANTS)),
     }
@@ -129,9 +130,8 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", text.replace("public.", "")).strip()
 
 
-def _relation(
-    short: _Names, name: str, kind: str, owner: str, rls: bool, forced: bool, options: list[str], view: str | None
-) -> str:
+def _relation(short: _Names, row: Any) -> str:
+    name, kind, owner, rls, forced, options, view = row
     words = [name, f"owner={short(owner)}"]
     if rls:
         words.append("rls=forced" if forced else "rls=on")
@@ -142,9 +142,8 @@ def _relation(
     return _plain(("sequence " if kind == "S" else "") + " ".join(words))
 
 
-def _policy(
-    short: _Names, table: str, name: str, permissive: bool, command: str, roles: list[str], using: str, check: str
-) -> str:
+def _policy(short: _Names, row: Any) -> str:
+    table, name, permissive, command, roles, using, check = row
     whom = ", ".join(sorted(short(role) for role in roles)) or "public"
     manner = "permissive" if permissive else "restrictive"
     line = f"{table} {name} {manner} {_COMMANDS[command]} to {whom}"
@@ -158,10 +157,15 @@ def _trigger(table: str, name: str, enabled: str, definition: str) -> str:
     return _plain(f"{table} {name} {definition}{_ENABLED[enabled]}")
 
 
-def _function(
-    short: _Names, signature: str, owner: str, definer: bool, volatile: str, config: str | None, language: str
-) -> str:
-    words = [signature, f"owner={short(owner)}", "definer" if definer else "invoker", _VOLATILE[volatile], language]
+def _function(short: _Names, row: Any) -> str:
+    signature, owner, definer, volatile, config, language, *_ = row
+    words = [
+        signature,
+        f"owner={short(owner)}",
+        "definer" if definer else "invoker",
+        _VOLATILE[volatile],
+        language,
+    ]
     return _plain(" ".join([*words, config or "search_path NOT PINNED"]))
 
 

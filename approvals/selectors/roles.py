@@ -20,13 +20,15 @@ _ROLES = """
       has_database_privilege(r.oid, current_database(), 'temp'),
       array(select n.nspname::text from pg_namespace n where n.nspname !~ '^pg_(toast|temp)'
             and has_schema_privilege(r.oid, n.oid, 'create') order by 1)
-        || case when has_database_privilege(r.oid, current_database(), 'create') then array['the database'] else '{}' end,
+        || case when has_database_privilege(r.oid, current_database(), 'create')
+           then array['the database'] else '{}' end,
       has_parameter_privilege(r.oid, 'session_replication_role', 'set')
     from pg_roles r where r.rolname = any(%(names)s)
 """
 _SESSION = """
     select current_user, session_user, current_schemas(false), current_setting('session_replication_role'),
       current_setting('transaction_isolation'), current_setting('synchronous_commit'),
+      coalesce(current_setting('app.workspace_id', true), '') || coalesce(current_setting('app.subject', true), ''),
       current_database()::text || ' ' || pg_postmaster_start_time()
 """
 
@@ -56,6 +58,7 @@ class Session:
     replication_role: str
     isolation: str
     synchronous_commit: str
+    bound_to: str
     server: str
 
 

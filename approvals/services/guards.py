@@ -21,9 +21,13 @@ from approvals.services import probes
 
 ALIASES = {"default": "app", "ingest": "ingest"}
 SECTIONS = ("tables", "policies", "triggers", "constraints", "functions", "bodies", "grants")
+HEADER = """# What has to be in Postgres, one line a thing; `manage.py doctor` compares. Role names have no prefix here.
+# After a change of a migration or of grants.sql: `manage.py doctor --ground` on a fresh database; read the diff."""
 SHOWN = 300  # characters of a detail in the one sentence of a refused start
 
-_FUNCTION = re.compile(r"^create (?:or replace )?function (\w+)\(.*?\bas \$\$(.*?)\$\$", re.DOTALL | re.MULTILINE)
+_FUNCTION = re.compile(
+    r"^create (?:or replace )?function (\w+)\(.*?\bas \$\$(.*?)\$\$", re.DOTALL | re.MULTILINE
+)
 
 
 class BrokenGuard(ImproperlyConfigured):
@@ -49,7 +53,7 @@ def require() -> None:
     if broken:
         detail = broken.detail if len(broken.detail) <= SHOWN else broken.detail[: SHOWN - 1] + "…"
         raise BrokenGuard(
-            f"Secondlook does not start, because the guard \"{broken.guard}\" does not hold: {detail.rstrip('.')}."
+            f'Secondlook does not start, because the guard "{broken.guard}" does not hold: {detail.rstrip(".")}.'
             " `manage.py doctor` lists all of them."
         )
 
@@ -75,9 +79,7 @@ def _guards(*, probe: bool) -> Iterator[Guard]:
     yield _guard("roles", lambda: _wrong_roles(roles))
     yield _guard("privileges", lambda: _wrong_privileges(roles))
     yield _guard("migrations", _not_applied)
-    there, expected = ground_of(connections["default"], prefix), expected_ground()
-    for section in SECTIONS:
-        yield Guard(section, there[section] == expected[section], _difference(there, expected, section))
+    yield from compare(ground_of(connections["default"], prefix))
     if probe:
         for name, trial in probes.TRIALS.items():
             yield _guard(name, trial)
@@ -112,14 +114,17 @@ def _wrong_sessions(sessions: dict[str, Session], prefix: str) -> list[str]:
     for role, session in sessions.items():
         name = f"{prefix}_{role}"
         if (session.user, session.login) != (name, name):
-            wrong.append(f"{role} is connected as {session.user} (signed in as {session.login}), not as {name}")
+            wrong.append(
+                f"{role} is connected as {session.user} (signed in as {session.login}), not as {name}"
+            )
         for what, is_now, must_be in (
             ("search_path", session.schemas, ["public"]),
             ("session_replication_role", session.replication_role, "origin"),
             ("transaction_isolation", session.isolation, "read committed"),
+            ("app.workspace_id or app.subject", session.bound_to, ""),
         ):
             if is_now != must_be:
-                wrong.append(f"{role} has {what} {is_now}, which must be {must_be}")
+                wrong.append(f"{role} has {what} {is_now!r}, which must be {must_be!r}")
         if session.synchronous_commit == "off":
             wrong.append(f"{role} has synchronous_commit off, which can lose what was promised")
     if len({session.server for session in sessions.values()}) > 1:
@@ -180,6 +185,19 @@ def expected_ground() -> Ground:
     return {name: frozenset(lines) for name, lines in sections.items()}
 
 
-def _difference(there: Ground, expected: Ground, section: str) -> str:
-    missing = [f"missing: {line}" for line in sorted(expected[section] - there[section])]
-    return "; ".join(missing + [f"not expected: {line}" for line in sorted(there[section] - expected[section])])
+def as_text(ground: Ground) -> str:
+    """The ground in the form of `sql/ground.txt`. What functions do is not in it: that stands in the SQL files."""
+    sections = [f"[{name}]\n" + "\n".join(sorted(ground[name])) for name in SECTIONS if name != "bodies"]
+    return "\n\n".join([HEADER, *sections])
+
+
+def compare(there: Ground) -> list[Guard]:
+    """One guard a section: nothing is missing, and nothing is there that nobody expects."""
+    expected = expected_ground()
+    return [_compared(name, there[name], expected[name]) for name in SECTIONS]
+
+
+def _compared(name: str, there: frozenset[str], expected: frozenset[str]) -> Guard:
+    missing = [f"missing: {line}" for line in sorted(expected - there)]
+    added = [f"not expected: {line}" for line in sorted(there - expected)]
+    return Guard(name, there == expected, "; ".join(missing + added))

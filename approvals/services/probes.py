@@ -5,7 +5,7 @@ a false "none" without an error.
 """
 
 from collections.abc import Callable, Mapping
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
@@ -58,14 +58,15 @@ def _record_is_derived() -> list[str]:
         )
         records = {row[0]: row[1:] for row in cursor.fetchall()}
     columns = dict(Run.objects.values_list("id", "tools_executed"))
+    found = {run: (*records.get(run, ("not seen", None)), columns.get(run)) for run in expected}
     return [
-        f"a run that should be settled as {wanted} is {(*records[run], columns[run])}"
+        f"a run that should be settled as {wanted} is {found[run]}"
         for run, wanted in expected.items()
-        if (*records[run], columns[run]) != wanted
+        if found[run] != wanted
     ]
 
 
-def _run(runtime: Runtime, *events: Event) -> object:
+def _run(runtime: Runtime, *events: Event) -> UUID:
     id = uuid4()
     Run.objects.create(
         id=id,
