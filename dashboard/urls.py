@@ -2,6 +2,10 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from dashboard.views import health
+
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
     path("accounts/", include("allauth.account.urls")),
 ]

@@ -1,8 +1,24 @@
-"""What gunicorn serves."""
+"""What gunicorn serves.
+
+With gunicorn's --preload a broken guard ends the server itself; without it, gunicorn would start one worker after
+the other, each of which ends.
+"""
 
 import os
+import sys
 
+import django
+from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
-application = get_wsgi_application()
+
+try:
+    django.setup()
+    from approvals.services import guards  # models can be imported only now
+
+    guards.require()
+    application = get_wsgi_application()
+except ImproperlyConfigured as error:
+    print(error, file=sys.stderr, flush=True)
+    raise SystemExit(1) from None

@@ -15,7 +15,7 @@ from approvals.db import binding
 from approvals.db.binding import Binding, BindingError, NotBound
 
 # Every table of the domain belongs to a workspace, but for people and process heartbeats.
-TENANT_TABLE = re.compile(r"\bapprovals_(?!user\b|beat\b)\w+")
+TENANT_TABLE = re.compile(r"\bapprovals_(?!user\b|beat\b)\w+", re.IGNORECASE)
 BIND = "select set_config('app.workspace_id', %s, true), set_config('app.subject', %s, true)"
 
 
@@ -34,12 +34,20 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _refuse_unbound(
         self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]
     ) -> Any:
-        if self.bound is None and self.guarded and isinstance(sql, str) and TENANT_TABLE.search(sql):
-            raise NotBound(f"no workspace is bound to this transaction: {sql[:80]}")
+        if self.bound is None and self.guarded:
+            # Besides text there are psycopg's own compositions.
+            text = sql if isinstance(sql, str) else sql.as_string(self.connection)
+            if TENANT_TABLE.search(text):
+                raise NotBound(f"no workspace is bound to this transaction: {text[:80]}")
         return execute(sql, params, many, context)
 
+    def close(self) -> None:
+        """Close the connection: with it ends the transaction that was bound, also where it ended by being lost."""
+        super().close()
+        self.bound = self._bound_at = None
+
     def _set_autocommit(self, autocommit: bool) -> None:
-        super()._set_autocommit(autocommit)
+        super()._set_autocommit(autocommit)  # type: ignore[misc]
         self.bound = None
         if not autocommit:
             self._bind(at=None)

@@ -26,6 +26,10 @@ class Binding:
     workspace_id: UUID
     subject: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.subject == "":  # the policies would read it as "no subject", which is all of them
+            raise BindingError("an empty subject is no subject")
+
 
 _current: ContextVar[Binding | None] = ContextVar("binding", default=None)
 

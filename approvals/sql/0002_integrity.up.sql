@@ -52,6 +52,8 @@ alter table approvals_member add constraint member_roles_known
   check (roles <@ array['reviewer','support','manager','admin'] and cardinality(roles) > 0);
 alter table approvals_runtime add constraint runtime_kind_known check (kind in ('http'));
 alter table approvals_token add constraint token_digest_is_sha256 check (octet_length(digest) = 32);
+-- An empty subject would be read as "bound to none", which is every subject.
+alter table approvals_token add constraint token_subject_not_empty check (subject <> '');
 alter table approvals_payload add constraint payload_salt_long_enough check (octet_length(salt) = 16);
 alter table approvals_run add constraint run_status_known
   check (status in ('running','completed','failed','interrupted','cancelled'));
@@ -78,6 +80,9 @@ alter table approvals_job add constraint job_target check
    or (kind = 'send' and run_id is null and campaign_id is not null));
 alter table approvals_job add constraint job_lease_only_while_running
   check (lease_until is null or status = 'running');
+-- A runtime that may have been asked is never asked again by itself.
+alter table approvals_job add constraint job_asks_once
+  check (kind <> 'replay' or intent_at is null or status not in ('held','queued'));
 alter table approvals_campaign add constraint campaign_status_known
   check (status in ('pending','approved','rejected','sending','finished','stopped'));
 alter table approvals_version add constraint version_sealed_with_digest
@@ -134,6 +139,45 @@ create trigger campaign_transition before update on approvals_campaign for each 
 create trigger delivery_transition before update on approvals_delivery for each row
   when (old.state is distinct from new.state) execute function refuse_illegal_transition('delivery', 'state');
 
+-- Every machine begins at its beginning, and nothing about its progress is known yet.
+create function refuse_illegal_birth() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if not (to_jsonb(new) ->> tg_argv[1]) = any (string_to_array(tg_argv[2], ' ')) then
+    raise exception '% may not begin as %', tg_argv[0], to_jsonb(new) ->> tg_argv[1]
+      using errcode = '23514', constraint = tg_argv[0] || '_born';
+  end if;
+  return new;
+end $$;
+create trigger job_born before insert on approvals_job for each row
+  execute function refuse_illegal_birth('job', 'status', 'held queued');
+create trigger campaign_born before insert on approvals_campaign for each row
+  execute function refuse_illegal_birth('campaign', 'status', 'pending');
+create trigger delivery_born before insert on approvals_delivery for each row
+  execute function refuse_illegal_birth('delivery', 'state', 'planned');
+
+-- Each claim has a higher fence than the one before, so that a worker that was given up cannot settle anything.
+create function refuse_old_fence() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if new.fence < old.fence or (old.status = 'queued' and new.status = 'running' and new.fence = old.fence) then
+    raise exception 'job % has had fence %', old.id, old.fence using errcode = '23514', constraint = 'job_fence';
+  end if;
+  return new;
+end $$;
+create trigger job_fence before update on approvals_job for each row execute function refuse_old_fence();
+
+-- A revoked token stays revoked.
+create function refuse_unrevoking() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at then
+    raise exception 'token % is revoked', old.id using errcode = '23514', constraint = 'token_stays_revoked';
+  end if;
+  return new;
+end $$;
+create trigger token_stays_revoked before update on approvals_token for each row execute function refuse_unrevoking();
+
 -- A sealed version and its audience never change.
 create function refuse_change_of_sealed() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -151,14 +195,16 @@ create trigger version_sealed before update on approvals_version for each row
 
 create function refuse_rows_for_sealed() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-declare sealed uuid;
+declare version record;
 begin
-  -- The lock waits for a sealing in progress and then sees it.
-  for sealed in select v.id from public.approvals_version v
-      where (v.workspace_id, v.id) in (select distinct n.workspace_id, n.version_id from added n)
-        and v.sealed_at is not null for share
+  -- The lock waits for a sealing in progress and then sees it. The condition is asked after it: a row that does not
+  -- meet it in the snapshot would not be waited for.
+  for version in select v.id, v.sealed_at from public.approvals_version v
+      where (v.workspace_id, v.id) in (select distinct n.workspace_id, n.version_id from added n) for share
   loop
-    raise exception 'version % is sealed', sealed using errcode = '23514', constraint = 'version_sealed';
+    if version.sealed_at is not null then
+      raise exception 'version % is sealed', version.id using errcode = '23514', constraint = 'version_sealed';
+    end if;
   end loop;
   return null;
 end $$;

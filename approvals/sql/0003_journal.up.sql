@@ -14,6 +14,8 @@ create trigger payload_unchanged before update on approvals_payload
   for each row execute function refuse_change();
 create trigger payload_no_truncate before truncate on approvals_payload
   for each statement execute function refuse_change();
+create trigger audience_unchanged before update or delete on approvals_audiencerow
+  for each row execute function refuse_change();
 create trigger run_kept before delete on approvals_run for each row execute function refuse_change();
 create trigger run_no_truncate before truncate on approvals_run
   for each statement execute function refuse_change();
@@ -55,17 +57,23 @@ end $$;
 create trigger run_identity before update on approvals_run for each row execute function run_identity_fixed();
 
 -- Late: received after the record was settled, after the run was interrupted, for a run that was never handed over,
--- or after a replay of it began. Locks the run, so that the sweep and a second batch wait.
+-- or after a replay of it began. Locks first and looks then: a statement that waits for a lock would still answer
+-- from what it saw before. The lineage's lock is the one under which a replay is handed over, so either the event is
+-- seen there, or the replay here. The run's makes the sweep and a second batch wait.
 create function event_received() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
+  perform from public.approvals_run root where root.workspace_id = new.workspace_id and root.id = (
+    select r.lineage_id from public.approvals_run r where r.workspace_id = new.workspace_id and r.id = new.run_id)
+    for no key update;
+  perform from public.approvals_run r where r.workspace_id = new.workspace_id and r.id = new.run_id for no key update;
   select r.settled_at is not null or r.status = 'interrupted'
          or (r.status = 'cancelled' and r.ended_at is null)
          or exists (select from public.approvals_run later where later.workspace_id = r.workspace_id
                     and later.replay_of_id = r.id and later.started_at is not null)
     into strict new.late
     from public.approvals_run r
-    where r.workspace_id = new.workspace_id and r.id = new.run_id for no key update of r;
+    where r.workspace_id = new.workspace_id and r.id = new.run_id;
   new.received_at := clock_timestamp();
   return new;
 end $$;

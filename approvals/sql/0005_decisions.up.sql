@@ -61,15 +61,22 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   of_decision uuid := case tg_table_name when 'approvals_job' then to_jsonb(new) ->> 'decision_id'
                       else to_jsonb(new) ->> 'id' end;
+  decision public.approvals_decision;
   jobs integer;
-  of_kind text;
+  fitting integer;
 begin
-  select d.kind into of_kind from public.approvals_decision d
+  select * into decision from public.approvals_decision d
     where d.workspace_id = new.workspace_id and d.id = of_decision;
-  select count(*) into jobs from public.approvals_job j
-    where j.workspace_id = new.workspace_id and j.decision_id = of_decision;
-  if of_kind is null or jobs <> public.is_releasing(of_kind)::integer then
-    raise exception 'decision % of kind % has % jobs', of_decision, of_kind, jobs
+  -- A job does what its decision is about, and nothing else.
+  select count(*), count(*) filter (where case decision.kind
+      when 'approve' then j.campaign_id = decision.item_id and j.delivery_id is null
+      when 'send_again' then j.campaign_id = decision.item_id and j.delivery_id = decision.target_id
+      else j.kind = 'replay' and exists (select from public.approvals_run r
+        where r.workspace_id = j.workspace_id and r.id = j.run_id and r.lineage_id = decision.item_id) end)
+    into jobs, fitting
+    from public.approvals_job j where j.workspace_id = new.workspace_id and j.decision_id = of_decision;
+  if decision.id is null or jobs <> public.is_releasing(decision.kind)::integer or fitting <> jobs then
+    raise exception 'decision % of kind % has % jobs, of which % fit it', of_decision, decision.kind, jobs, fitting
       using errcode = '23514', constraint = 'one_job_per_release';
   end if;
   return null;

@@ -71,10 +71,10 @@ grant select (id, workspace_id, name, external_id) on approvals_campaign to @pre
 grant select (id, workspace_id, campaign_id, dedupe_key, message_id) on approvals_delivery to @prefix@_search;
 set role @prefix@_sweep;
 revoke all on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer), overdue_jobs(interval)
-  from public;
+  from public, @prefix@_ingest;
 grant execute on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer),
   overdue_jobs(interval) to @prefix@_app;
 set role @prefix@_search;
-revoke all on function search_items(text, integer) from public;
+revoke all on function search_items(text, integer) from public, @prefix@_ingest;
 grant execute on function search_items(text, integer) to @prefix@_app;
 reset role;

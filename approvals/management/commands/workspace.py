@@ -1,0 +1,37 @@
+"""`manage.py workspace create NAME` and `manage.py workspace list`."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from approvals.management.operator import OperatorCommand, current_operator
+from approvals.selectors.workspaces import all_workspaces
+from approvals.services import setup
+
+
+class Command(OperatorCommand):
+    """Workspaces."""
+
+    help = "Make a workspace, or list all of them."
+    actions = {"create": "Make a workspace.", "list": "List all workspaces."}
+
+    def add_create_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", metavar="NAME")
+        parser.add_argument("--slug", default="", help="its name in addresses; made from NAME otherwise")
+
+    def add_list_arguments(self, parser: CommandParser) -> None:
+        del parser
+
+    def handle_create(self, *, name: str, slug: str, **_: Any) -> None:
+        workspace = setup.create_workspace(by=current_operator(), name=name, slug=slug)
+        self.say(
+            f'Workspace "{workspace.name}" was made; in commands and addresses it is called {workspace.slug}'
+        )
+
+    def handle_list(self, **_: Any) -> None:
+        rows = all_workspaces()
+        if not rows:
+            self.say("There is no workspace yet; `workspace create NAME` makes one.")
+        width = max((len(row.slug) for row in rows), default=0)
+        for row in rows:
+            self.say(f"{row.slug:<{width}}  {row.created_at:%Y-%m-%d}  {row.name}")

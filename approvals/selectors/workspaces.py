@@ -1,0 +1,34 @@
+"""Which workspaces there are: for the operator's commands, before any workspace is bound."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import connection
+
+from approvals.exceptions import NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceRow:
+    """One workspace as the operator sees it."""
+
+    id: UUID
+    slug: str
+    name: str
+    created_at: datetime
+
+
+def all_workspaces() -> list[WorkspaceRow]:
+    """Every workspace, oldest first."""
+    with connection.cursor() as cursor:
+        cursor.execute("select workspace_id, slug, name, created_at from all_workspaces()")
+        return [WorkspaceRow(*row) for row in cursor.fetchall()]
+
+
+def workspace_by_slug(slug: str) -> WorkspaceRow:
+    """The workspace with this slug; NotFound without one."""
+    for row in all_workspaces():
+        if row.slug == slug:
+            return row
+    raise NotFound(f'There is no workspace "{slug}". `workspace list` shows all of them.')

@@ -1,0 +1,256 @@
+"""Setting up: workspaces, their members, runtimes and tokens. Each is an entry in the decision log.
+
+All but `create_workspace` work in the bound workspace. Secrets come back once, to be shown once; what is stored is
+encrypted or a digest, and no secret gets into the log.
+"""
+
+import secrets as random
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from allauth.account.models import EmailAddress
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+from django.utils.text import slugify
+
+from approvals.access.actors import Actor
+from approvals.db.binding import bind, current_workspace
+from approvals.exceptions import Conflict, Invalid, NotFound
+from approvals.models import Member, Runtime, Token, User, Workspace
+from approvals.rules import webhooks
+from approvals.rules.addresses import check_header
+from approvals.rules.permissions import ROLES
+from approvals.rules.urls import base_url_given
+from approvals.services import decisions, secrets
+
+LONGEST_NAME = 200
+LONGEST_SLUG = 60
+LONGEST_SUBJECT = 500
+KINDS = ("http",)
+LONGEST_SILENCE_S = 7 * 24 * 3600
+LONGEST_RUN_S = 31 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class AddedMember:
+    """A new membership; `password` is set where one was made up for a new user."""
+
+    member: Member
+    user: User
+    password: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AddedRuntime:
+    """A new runtime and the secret that its requests are signed with."""
+
+    runtime: Runtime
+    signing_secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedToken:
+    """A new token and its text, which is not stored."""
+
+    token: Token
+    text: str
+
+
+def create_workspace(*, by: Actor, name: str, slug: str = "") -> Workspace:
+    """A new workspace; Conflict where its slug is taken. Without `slug` it is made from the name."""
+    _may_set_up(by)
+    name = _line("name", name)
+    slug = _slug(slug or slugify(name)[:LONGEST_SLUG].strip("-_"))
+    workspace = Workspace(id=uuid4(), name=name, slug=slug)
+    taken = {"approvals_workspace_slug_key": f'There is already a workspace "{slug}"; choose another name.'}
+    with bind(workspace.id), _conflicts(taken), transaction.atomic():
+        workspace.save(force_insert=True)
+        _log(by, "workspace_created", workspace.id, {"name": name, "slug": slug})
+    return workspace
+
+
+def add_member(
+    *, by: Actor, email: str, roles: Collection[str], password: str = "", name: str = ""
+) -> AddedMember:
+    """A person joins the workspace: a user that exists, or a new one, whose password is made up if none is given."""
+    _may_set_up(by)
+    email = _email(email)
+    wanted = _roles(roles)
+    name = _line("name", name) if name else ""
+    taken = {
+        "member_once": f"{email} is already a member of this workspace.",
+        "user_email_once": f"{email} was added by somebody else just now; try again.",
+    }
+    with _conflicts(taken), transaction.atomic():
+        user = User.objects.filter(email__iexact=email).first()
+        made_up = None
+        if user and password:
+            raise Conflict(f"{email} can sign in already; leave the password out.")
+        if user is None:
+            made_up = None if password else random.token_urlsafe(15)
+            user = _new_user(email, password or made_up or "", name)
+        EmailAddress.objects.get_or_create(
+            user=user, email=user.email, defaults={"verified": True, "primary": True}
+        )
+        member = Member.objects.create(workspace_id=current_workspace(), user=user, roles=wanted)
+        _log(by, "member_added", member.id, {"email": user.email, "name": user.name, "roles": wanted})
+    return AddedMember(member, user, made_up)
+
+
+def add_runtime(
+    *,
+    by: Actor,
+    name: str,
+    base_url: str,
+    kind: str = "http",
+    silence_s: int = 300,
+    time_limit_s: int = 21_600,
+    writes_ahead: bool = False,
+) -> AddedRuntime:
+    """A runtime that may report and, with a base URL, be asked to start runs again."""
+    _may_set_up(by)
+    name = _line("name", name)
+    if kind not in KINDS:
+        raise Invalid("kind", f"The kind of a runtime is {' or '.join(KINDS)}.")
+    secret = webhooks.new_secret()
+    runtime = Runtime(
+        workspace_id=current_workspace(),
+        name=name,
+        kind=kind,
+        base_url=base_url_given(base_url),
+        silence_s=_seconds("silence_s", silence_s, LONGEST_SILENCE_S),
+        time_limit_s=_seconds("time_limit_s", time_limit_s, LONGEST_RUN_S),
+        writes_ahead=writes_ahead,
+        signing_secret=secrets.seal(secret),
+    )
+    with (
+        _conflicts({"runtime_name_once": f'There is already a runtime "{name}" in this workspace.'}),
+        transaction.atomic(),
+    ):
+        runtime.save(force_insert=True)
+        said = ("name", "kind", "base_url", "silence_s", "time_limit_s", "writes_ahead")
+        _log(by, "runtime_added", runtime.id, {field: getattr(runtime, field) for field in said})
+    return AddedRuntime(runtime, secret)
+
+
+@transaction.atomic
+def create_token(*, by: Actor, runtime: str, subject: str | None = None) -> CreatedToken:
+    """A token for the runtime of this name; with a subject it sees and feeds that subject's runs alone."""
+    _may_set_up(by)
+    if subject is not None:
+        subject = _line("subject", subject, LONGEST_SUBJECT)
+    owner = Runtime.objects.filter(name=runtime).first()
+    if owner is None:
+        raise NotFound(f'There is no runtime "{runtime}" in this workspace; `runtime add` makes one.')
+    text, digest, hint = secrets.new_token()
+    token = Token.objects.create(
+        workspace_id=owner.workspace_id, runtime=owner, subject=subject, digest=digest, hint=hint
+    )
+    _log(by, "token_created", token.id, {"runtime": owner.name, "subject": subject, "hint": hint})
+    return CreatedToken(token, text)
+
+
+@transaction.atomic
+def revoke_token(*, by: Actor, token: str) -> Token:
+    """End a token for good: known by its id, by the characters it begins with, or by its whole text."""
+    _may_set_up(by)
+    found = _token(token)
+    if not Token.objects.filter(id=found.id, revoked_at__isnull=True).update(revoked_at=Now()):
+        raise Conflict(f"Token {found} was revoked before.")
+    found.refresh_from_db(fields=["revoked_at"])
+    evidence = {"runtime": found.runtime.name, "subject": found.subject, "hint": found.hint}
+    _log(by, "token_revoked", found.id, evidence)
+    return found
+
+
+def _token(word: str) -> Token:
+    tokens = Token.objects.select_related("runtime")
+    try:
+        named = list(tokens.filter(id=UUID(word)))
+    except ValueError:
+        named = list(tokens.filter(digest=secrets.token_digest(word)) or tokens.filter(hint=word.rstrip("…")))
+    if not named:
+        raise NotFound(f'There is no token "{word[:8]}" in this workspace.')
+    if len(named) > 1:
+        ids = ", ".join(str(token.id) for token in named)
+        raise Conflict(f"{len(named)} tokens begin with {word}; name one by its id: {ids}.")
+    return named[0]
+
+
+def _may_set_up(by: Actor) -> None:
+    if by.kind != "operator":
+        by.require("set_up")
+
+
+def _log(by: Actor, kind: str, target_id: UUID, evidence: dict[str, Any]) -> None:
+    target_kind = kind.partition("_")[0]
+    decisions.record(by=by, kind=kind, target_kind=target_kind, target_id=target_id, evidence=evidence)
+
+
+@contextmanager
+def _conflicts(taken: dict[str, str]) -> Iterator[None]:
+    """Nothing is asked first: the constraint says who was first, and this says so in a sentence."""
+    try:
+        yield
+    except IntegrityError as error:
+        constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
+        if constraint not in taken:
+            raise
+        raise Conflict(taken[constraint], code="taken") from None
+
+
+def _new_user(email: str, password: str, name: str) -> User:
+    try:
+        validate_password(password, User(email=email, name=name))
+    except ValidationError as error:
+        raise Invalid("password", " ".join(error.messages)) from None
+    return User.objects.create_user(email, password, name=name)
+
+
+def _line(field: str, text: str, longest: int = LONGEST_NAME) -> str:
+    text = text.strip()
+    if not text:
+        raise Invalid(field, f"The {field} is missing.")
+    if len(text) > longest:
+        raise Invalid(field, f"The {field} is longer than {longest} characters.")
+    if reason := check_header(text):
+        raise Invalid(field, f"The {field} cannot be stored: {reason}")
+    return text
+
+
+def _slug(slug: str) -> str:
+    if not slug:
+        raise Invalid("slug", "No address can be made from this name; choose one with --slug, such as acme.")
+    if slugify(slug) != slug or len(slug) > LONGEST_SLUG:
+        raise Invalid(
+            "slug", f"A slug has only small letters, digits, - and _, and at most {LONGEST_SLUG} of them."
+        )
+    return slug
+
+
+def _email(text: str) -> str:
+    try:
+        validate_email(text)
+    except ValidationError:
+        raise Invalid("email", f'"{text}" is no e-mail address.') from None
+    return text.lower()
+
+
+def _roles(roles: Collection[str]) -> list[str]:
+    unknown = [role for role in roles if role not in ROLES]
+    if unknown or not roles:
+        what = f'"{unknown[0]}" is no role' if unknown else "A member needs a role"
+        raise Invalid("roles", f"{what}; there are {', '.join(ROLES)}.")
+    return [role for role in ROLES if role in roles]
+
+
+def _seconds(field: str, value: int, longest: int) -> int:
+    if not 1 <= value <= longest:
+        raise Invalid(field, f"{field} is a number of seconds from 1 to {longest}.")
+    return value
