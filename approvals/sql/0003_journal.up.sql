@@ -123,7 +123,12 @@ begin
       select distinct a.workspace_id, a.run_id, run.lineage_id, a.name
       from added a where a.run_id = run.id and a.type = 'tool_call'
       on conflict do nothing;
-    perform public.settle_run(run.workspace_id, run.id);
+    -- Only a complete journal can settle; asking each time would read a long one again for every event.
+    if run.settled_at is null and missing > greatest(run.max_seq, touched.max_seq) and exists (
+         select from public.approvals_event e
+         where e.workspace_id = run.workspace_id and e.run_id = run.id and e.type = 'ended') then
+      perform public.settle_run(run.workspace_id, run.id);
+    end if;
   end loop;
   return null;
 end $$;

@@ -1,0 +1,153 @@
+"""The real processes together: dispatchers, Celery workers and a broker, some of them killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.conf import settings
+
+from approvals.models import Campaign, Delivery, Job
+from dashboard.embedded.valkey import Valkey
+from tests.faults.lab import LEASE_S, Lab
+from tests.servers.http import Answer, HttpServer
+from tests.servers.smtp import SmtpSink
+
+pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
+
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def runtime() -> Iterator[HttpServer]:
+    with HttpServer([Answer(202)] * 9) as server:
+        yield server
+
+
+@pytest.fixture
+def sink() -> Iterator[SmtpSink]:
+    with SmtpSink() as server:
+        yield server
+
+
+@pytest.fixture
+def lab(process_env: dict[str, str], runtime: HttpServer, sink: SmtpSink, broker: Valkey) -> Lab:
+    here = {"EMAIL_URL": f"smtp://127.0.0.1:{sink.port}", "REDIS_URL": broker.url, "POLL_S": "0.5"}
+    keys = {"SECRET_KEY": "k" * 50, "FIELD_KEY": settings.FIELD_KEY}
+    return Lab({**process_env, **here, **keys}, base_url=runtime.url)
+
+
+@pytest.fixture
+def start(lab: Lab) -> Iterator[Start]:
+    """Start one of our processes; all are gone afterwards."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*words: str, fault: str = "") -> subprocess.Popen[bytes]:
+        started.append(
+            subprocess.Popen(
+                [sys.executable, *words],
+                env={**lab.env, "FAULT_AT": fault},
+                cwd=settings.BASE_DIR,
+                start_new_session=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        )
+        return started[-1]
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+DISPATCH = ("manage.py", "dispatch")
+
+
+def worker(queue: str, name: str = "one") -> tuple[str, ...]:
+    plain = ("--without-gossip", "--without-mingle")
+    return (
+        "-m",
+        "celery",
+        "-A",
+        "dashboard",
+        "worker",
+        "-Q",
+        queue,
+        "-c",
+        "2",
+        *plain,
+        "-n",
+        f"{queue}-{name}@%h",
+    )
+
+
+def eventually(holds: Callable[[], bool], what: str, seconds: float = 40) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"never: {what}"
+        time.sleep(0.1)
+
+
+def status(lab: Lab, job: Job) -> str:
+    return lab.read(lambda: Job.objects.get(id=job.id).status)
+
+
+def test_a_decision_reaches_the_runtime_once_through_dispatcher_and_worker(
+    lab: Lab, runtime: HttpServer, start: Start
+) -> None:
+    start(*DISPATCH)
+    start(*worker("replay"))
+    started = lab.forced(lab.dead_run())
+    eventually(lambda: len(runtime.requests) == 1, "the runtime was asked")
+    eventually(lambda: lab.read(lambda: Job.objects.get(id=started.job.id).accepted_at), "it was accepted")
+    lab.event(started.run, 1, "ended", outcome="completed")
+    eventually(lambda: status(lab, started.job) == "done", "the job followed its run")
+    assert lab.read(lambda: Job.objects.get(id=started.job.id).task_id)
+    assert len(runtime.requests) == 1
+
+
+def test_a_dispatcher_that_dies_after_publishing_loses_and_repeats_nothing(
+    lab: Lab, runtime: HttpServer, start: Start
+) -> None:
+    dying = start(*DISPATCH, fault="dispatch.published")
+    started = lab.forced(lab.dead_run())
+    eventually(lambda: dying.poll() is not None, "the dispatcher died")
+    assert dying.returncode == -signal.SIGKILL
+    start(*DISPATCH)
+    start(*worker("replay"))
+    eventually(lambda: len(runtime.requests) == 1, "the runtime was asked")
+    time.sleep(2)
+    assert len(runtime.requests) == 1
+    assert status(lab, started.job) == "running"
+
+
+def test_a_worker_that_dies_after_the_intent_leaves_a_doubt_that_the_clock_finds(
+    lab: Lab, runtime: HttpServer, start: Start
+) -> None:
+    start(*DISPATCH)
+    start(*worker("replay"), fault="replay.intent")
+    started = lab.forced(lab.dead_run())
+    eventually(lambda: status(lab, started.job) == "in_doubt", "it is in doubt")
+    time.sleep(LEASE_S)
+    assert runtime.requests == []
+
+
+def test_two_dispatchers_and_two_workers_send_each_message_once(
+    lab: Lab, sink: SmtpSink, start: Start
+) -> None:
+    lab.env["SEND_BATCH"] = "3"
+    for name in ("one", "two"):
+        start(*DISPATCH)
+        start(*worker("send", name))
+    campaign = lab.approved_campaign(25)
+    finished = lambda: lab.read(lambda: Campaign.objects.get(id=campaign.id).status) == "finished"  # noqa: E731
+    eventually(finished, "the campaign was finished")
+    states = Counter(lab.read(lambda: list(Delivery.objects.values_list("state", flat=True))))
+    assert states == {"sent": 25}
+    assert len(sink.recipients) == len(set(sink.recipients)) == 25
