@@ -1,0 +1,1 @@
+"""The scripted runtime of the demo."""
