@@ -20,6 +20,7 @@ from django.utils.safestring import SafeString, mark_safe
 _BLANKS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
+_NOT_PLAIN = re.compile(r"[^ -~]")
 # Spaces that people type without a thought: no-break, narrow no-break, ideographic.
 _PLAIN_SPACES = frozenset(" \u00a0\u202f\u3000")
 _NAMES = {
@@ -144,15 +145,21 @@ def _suspect(text: str, keep: str) -> bool:
 
 def _parts(text: str, keep: str) -> Iterator[tuple[str, bool]]:
     """`text` cut into stretches (part, hidden); a hidden part is one character repeated, or a run of tags."""
-    part, hidden = "", False
-    for at, char in enumerate(text):
-        unseen = char not in keep and _unseen(char) and not _in_emoji(text, at)
-        if part and (unseen != hidden or (unseen and not _same(part[0], char))):
-            yield part, hidden
-            part = ""
-        part, hidden = part + char, unseen
-    if part:
-        yield part, hidden
+    run, done = "", 0
+    for found in _NOT_PLAIN.finditer(text):
+        at, char = found.start(), found.group()
+        if char in keep or not _unseen(char) or _in_emoji(text, at):
+            continue
+        if run and (at > done or not _same(run[0], char)):
+            yield run, True
+            run = ""
+        if at > done:
+            yield text[done:at], False
+        run, done = run + char, at + 1
+    if run:
+        yield run, True
+    if done < len(text):
+        yield text[done:], False
 
 
 def _unseen(char: str) -> bool:

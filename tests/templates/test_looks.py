@@ -88,8 +88,11 @@ def test_a_double_click_sends_one_post(look: Look) -> None:
     posts: list[str] = []
     page.route("**/decide/", lambda route: posts.append(route.request.post_data or ""))
     page.goto("/run-clean")
-    page.get_by_role("button", name="Start it again").dblclick(no_wait_after=True)
-    page.wait_for_timeout(300)
+    box = page.get_by_role("button", name="Start it again").bounding_box()
+    assert box
+    for _ in range(2):
+        page.mouse.click(box["x"] + 20, box["y"] + 20)
+        page.wait_for_timeout(200)  # the answer to the first is still on its way
     assert len(posts) == 1
     assert "shown=signed.token" in posts[0]
 
