@@ -4,4 +4,5 @@ from django.urls import URLPattern, URLResolver, include, path
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/", include("allauth.account.urls")),
+    path("api/v1/", include("approvals.api.urls")),
 ]
