@@ -20,7 +20,7 @@ from tests.api.world import (
     the_end,
 )
 
-pytestmark = pytest.mark.django_db(databases=["default", "ingest"], transaction=True)
+pytestmark = pytest.mark.usefixtures("database")
 
 ONE_OF_EACH = [
     an_event(1),

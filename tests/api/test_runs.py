@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.api.world import Caller, a_call, a_caller, a_result, a_run, a_runtime, an_event, stored, the_end
 
-pytestmark = pytest.mark.django_db(databases=["default", "ingest"], transaction=True)
+pytestmark = pytest.mark.usefixtures("database")
 
 
 def test_a_run_is_made_known(caller: Caller) -> None:
