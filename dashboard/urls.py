@@ -8,4 +8,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("accounts/", include("allauth.account.urls")),
+    path("api/v1/", include("approvals.api.urls")),
 ]

@@ -1,0 +1,61 @@
+"""The API as one object: routes, authentication, and how each refusal is answered."""
+
+from typing import Any
+
+from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
+
+from approvals.api import problems
+from approvals.api.auth import Token, within_workspace
+from approvals.api.parsing import StrictParser
+from approvals.api.schemas.problems import SCHEMA_PATH, Problem
+from approvals.api.views import campaigns, runs
+
+ABOUT = """
+What agents and their runtimes say to Secondlook: which runs there are, what each does while it does it, and which
+campaigns they propose. People decide on the pages; no call here decides for them.
+
+**Token.** `Authorization: Bearer TOKEN`. A token belongs to one runtime of one workspace and sees that runtime's runs
+and campaigns alone; one that is bound to a subject sees that subject's runs alone. Whatever it may not see is
+answered with 404, just as if it did not exist.
+
+**Bodies** are JSON in UTF-8, `Content-Type: application/json`, up to 5 MB, at most 64 levels deep. Refused are
+unknown fields, a key that is there twice, NaN, NUL and half a surrogate pair anywhere, numbers beyond 64 bits, and
+control characters in fields of one line. The limits of each field are in its schema.
+
+**Refusals** are `application/problem+json`: `code` is a stable word, `detail` a sentence, `field` the path of what is
+at fault. Whatever is refused leaves nothing behind.
+
+**Repeating is safe.** The same run, event or campaign again changes nothing and says so; with other content it is
+answered with 409. After a time-out, just send it again.
+"""
+
+
+class MachineAPI(NinjaAPI):
+    """NinjaAPI, with short operation ids and the form of a refusal in its OpenAPI document."""
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """The view's name."""
+        return operation.view_func.__name__
+
+    def get_openapi_schema(self, **where: Any) -> OpenAPISchema:
+        """The OpenAPI 3.1 document."""
+        document = super().get_openapi_schema(**where)
+        problem = Problem.model_json_schema(ref_template=SCHEMA_PATH)
+        document["components"]["schemas"] |= problem.pop("$defs") | {"Problem": problem}
+        return document
+
+
+api = MachineAPI(
+    title="Secondlook machine API",
+    version="1",
+    description=ABOUT,
+    auth=Token(),
+    parser=StrictParser(),
+    urls_namespace="machine",
+)
+api.add_decorator(within_workspace)
+problems.install(api)
+api.add_router("", runs.router)
+api.add_router("", campaigns.router)

@@ -1,0 +1,41 @@
+"""Campaigns: proposing one, and asking what became of it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from approvals.access.campaigns import campaign_for_bearer
+from approvals.api.auth import bearer
+from approvals.api.schemas.campaigns import CampaignIn, CampaignOut, CampaignProposed
+from approvals.api.schemas.problems import WITH_BODY, refusals
+from approvals.selectors import campaign_counts
+from approvals.services import proposals
+
+router = Router(tags=["campaigns"])
+
+
+@router.post(
+    "/campaigns",
+    response={201: CampaignProposed, 200: CampaignProposed},
+    summary="Propose a campaign",
+    openapi_extra=refusals(
+        *WITH_BODY, 403, 409, s409="Another campaign has this external_id (`external_id_conflict`)."
+    ),
+)
+def propose_campaign(request: HttpRequest, body: CampaignIn) -> Any:
+    """Nothing is sent until a person approves it. Idempotent on `external_id`: the same body again answers 200."""
+    campaign, created = proposals.propose(by=bearer(request), proposal=body.told())
+    return Status(201 if created else 200, campaign_counts.told(campaign.id))
+
+
+@router.get(
+    "/campaigns/{uuid:campaign_id}",
+    response=CampaignOut,
+    summary="Tell of a campaign",
+    openapi_extra=refusals(404),
+)
+def tell_campaign(request: HttpRequest, campaign_id: UUID) -> Any:
+    """Its status, what the reviewer wrote to its proposer, and how far the sending is."""
+    return campaign_counts.told(campaign_for_bearer(bearer(request), campaign_id).id)

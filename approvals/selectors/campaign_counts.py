@@ -1,0 +1,51 @@
+"""A campaign as the machine API tells it: its state, and how many of its recipients and deliveries are in which."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, QuerySet
+
+from approvals.models import AudienceRow, Campaign, Delivery, Version
+from approvals.rules.states import DELIVERY
+
+AUDIENCE = ("addressable", "duplicate", "refused")
+
+
+def told(campaign_id: UUID) -> dict[str, Any]:
+    """This campaign in the shape of the API, as it stands now."""
+    with transaction.atomic():
+        campaign = Campaign.objects.get(id=campaign_id)
+        version = newest_version(campaign_id)
+        return {
+            "id": campaign.id,
+            "external_id": campaign.external_id,
+            "name": campaign.name,
+            "status": campaign.status,
+            "comment": campaign.comment,
+            "digest": version.digest,
+            "counts": counts_of(version.id),
+            "send_by": campaign.send_by,
+            "created_at": campaign.created_at,
+            "finished_at": campaign.finished_at,
+        }
+
+
+def newest_version(campaign_id: UUID) -> Version:
+    """The version of a campaign that counts."""
+    return Version.objects.filter(campaign_id=campaign_id).latest("number")
+
+
+def counts_of(version_id: UUID) -> dict[str, int]:
+    """total, addressable, duplicate and refused recipients, and the deliveries in each state."""
+    audience = _by_state(AudienceRow.objects.filter(version_id=version_id))
+    deliveries = _by_state(Delivery.objects.filter(version_id=version_id))
+    return {
+        "total": sum(audience.values()),
+        **{state: audience.get(state, 0) for state in AUDIENCE},
+        **{state: deliveries.get(state, 0) for state in DELIVERY.states},
+    }
+
+
+def _by_state(rows: QuerySet[Any]) -> dict[str, int]:
+    return dict(rows.order_by().values_list("state").annotate(number=Count("*")))

@@ -1,0 +1,250 @@
+"""Runs as the machine API tells them: each with its record, its calls, its lineage and the verdict.
+
+A page of runs takes as many queries as a single one.
+"""
+
+import base64
+import binascii
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q, QuerySet
+
+from approvals.exceptions import Invalid
+from approvals.models import Payload, Run, ToolCall
+from approvals.rules.verdict import CallFacts, RecordFacts, RunFacts, Verdict, verdict_of
+from approvals.selectors.lineages import summary
+from approvals.selectors.payloads import contents_of
+
+# Why a record is what it is, by the word that Postgres gives (sql/0004_record).
+RECORD_TEXT: Mapping[str, str] = {
+    "none": "This run ended, no event is missing, and no tool was called.",
+    "called": "Tools were called.",
+    "restored": "Part of this history was taken over from elsewhere and not lived through by this run.",
+    "altered": "Something that was recorded is not what it was when it was recorded.",
+    "erased": "Something that was recorded has been erased.",
+    "gap": "Events are missing, and any of them may be a call.",
+    "no_end": "No call was seen, but neither was the end of the run.",
+    "merely_reported": "No call was reported, but this runtime does not promise to report each call before it is made.",
+}
+MORE_CALLS_POSSIBLE = "Tools were called; events or the end are missing, so there may be more calls."
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call with its arguments (a JSON value; None where they were erased)."""
+
+    facts: CallFacts
+    args: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The attempts of one lineage, oldest first, with what each is known to have done."""
+
+    attempts: tuple[Run, ...]
+    facts: tuple[RunFacts, ...]
+    calls: Mapping[UUID, Sequence[Call]]
+
+
+def page_of(
+    runs: QuerySet[Run],
+    *,
+    status: str | None = None,
+    agent: str | None = None,
+    subject: str | None = None,
+    after: str | None = None,
+    limit: int = 50,
+) -> dict[str, Any]:
+    """One page of these runs, newest first, and the cursor of the next; Invalid for a cursor that is none."""
+    wanted = {"status": status, "agent": agent, "subject": subject}
+    runs = runs.filter(**{name: value for name, value in wanted.items() if value is not None})
+    if after is not None:
+        at, id = _place(after)
+        runs = runs.filter(Q(created_at__lt=at) | Q(created_at=at, id__lt=id), created_at__lte=at)
+    found = list(runs.order_by("-created_at", "-id")[: limit + 1])
+    page = found[:limit]
+    return {"runs": told(page), "next": _cursor(page[-1]) if len(found) > limit else None}
+
+
+def told(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """These runs in the shape of the API."""
+    lineages = lineages_of({run.lineage_id for run in runs})
+    return [_told(run, lineages[run.lineage_id]) for run in runs]
+
+
+def lineages_of(ids: Iterable[UUID]) -> dict[UUID, Lineage]:
+    """The facts of many lineages at once: the same as selectors.lineages.facts_of gives for each."""
+    ids = list(ids)
+    attempts: dict[UUID, list[Run]] = defaultdict(list)
+    runs = list(Run.objects.filter(lineage_id__in=ids).order_by("created_at", "id"))
+    for run in runs:
+        attempts[run.lineage_id].append(run)
+    records = _records(ids)
+    calls = _calls([run.id for run in runs])
+    inputs = {run.input_payload_id for run in runs}
+    kept = set(Payload.objects.filter(id__in=inputs).values_list("id", flat=True))
+    return {
+        lineage_id: Lineage(tuple(members), _facts(members, records, calls, kept), calls)
+        for lineage_id, members in attempts.items()
+    }
+
+
+def _facts(
+    attempts: Sequence[Run],
+    records: Mapping[UUID, "_Record"],
+    calls: Mapping[UUID, Sequence[Call]],
+    kept: set[UUID],
+) -> tuple[RunFacts, ...]:
+    head = next((run.id for run in reversed(attempts) if run.started_at), None)
+    return tuple(
+        RunFacts(
+            id=str(run.id),
+            external_id=run.external_id,
+            status=run.status,
+            started=run.started_at is not None,
+            record=records[run.id].facts,
+            settled=run.settled_at is not None,
+            late_events=records[run.id].late_events,
+            has_input=run.input_payload_id in kept,
+            is_head=run.id == head,
+            calls=tuple(call.facts for call in calls.get(run.id, ())),
+            events=records[run.id].events,
+        )
+        for run in attempts
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    facts: RecordFacts
+    late_events: int
+    events: int
+
+
+_RECORDS = """
+    select r.id, rec.kind, rec.complete, rec.why,
+      (select count(*) from approvals_event e where e.workspace_id = r.workspace_id and e.run_id = r.id and e.late),
+      (select count(*) from approvals_event e where e.workspace_id = r.workspace_id and e.run_id = r.id
+         and e.type <> 'heartbeat')
+    from approvals_run r, lateral run_record(r.workspace_id, r.id) rec
+    where r.lineage_id = any(%s)
+"""
+
+
+def _records(lineage_ids: list[UUID]) -> dict[UUID, _Record]:
+    with connection.cursor() as cursor:
+        cursor.execute(_RECORDS, [lineage_ids])
+        return {row[0]: _Record(RecordFacts(*row[1:4]), row[4], row[5]) for row in cursor.fetchall()}
+
+
+def _calls(run_ids: Sequence[UUID]) -> dict[UUID, list[Call]]:
+    rows = list(ToolCall.objects.filter(run_id__in=run_ids).order_by("run_id", "seq"))
+    contents = contents_of(row.args_payload_id for row in rows)
+    calls: dict[UUID, list[Call]] = defaultdict(list)
+    for row in rows:
+        args = (contents.get(row.args_payload_id) or {}).get("args") if row.args_payload_id else None
+        facts = CallFacts(
+            call_id=row.call_id,
+            name=row.name,
+            state=row.state,
+            args_summary=summary(args),
+            provenance=row.provenance,
+            run_id=str(row.run_id),
+        )
+        calls[row.run_id].append(Call(facts, args))
+    return dict(calls)
+
+
+def _told(run: Run, lineage: Lineage) -> dict[str, Any]:
+    facts = next(facts for facts in lineage.facts if facts.id == str(run.id))
+    return {
+        "id": run.id,
+        "external_id": run.external_id,
+        "agent": run.agent,
+        "subject": run.subject,
+        "status": run.status,
+        "record": {
+            "kind": facts.record.kind,
+            "complete": facts.record.complete,
+            "code": facts.record.why,
+            "why": record_sentence(facts.record),
+        },
+        "calls": [
+            {
+                "call_id": call.facts.call_id,
+                "name": call.facts.name,
+                "state": call.facts.state,
+                "args": call.args,
+                "provenance": call.facts.provenance,
+            }
+            for call in lineage.calls.get(run.id, ())
+        ],
+        "lineage": [
+            {
+                "id": attempt.id,
+                "external_id": attempt.external_id,
+                "status": attempt.status,
+                "replay_of": attempt.replay_of_id,
+                "created_at": attempt.created_at,
+            }
+            for attempt in lineage.attempts
+        ],
+        "verdict": _verdict(verdict_of(lineage.facts, str(run.id))),
+    }
+
+
+def record_sentence(record: RecordFacts) -> str:
+    """Why a record is what it is, in a sentence."""
+    if record.why == "called" and not record.complete:
+        return MORE_CALLS_POSSIBLE
+    return RECORD_TEXT[record.why]
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "may_start_again": verdict.may_start_again,
+        "reasons": [
+            {
+                "code": reason.code,
+                "text": reason.text,
+                "calls": [
+                    {
+                        "run_id": call.run_id,
+                        "call_id": call.call_id,
+                        "name": call.name,
+                        "state": call.state,
+                        "args_summary": call.args_summary,
+                        "provenance": call.provenance,
+                    }
+                    for call in reason.calls
+                ],
+            }
+            for reason in verdict.reasons
+        ],
+    }
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def _cursor(run: Run) -> str:
+    """Where a page ended: the microsecond its last run was made, and its id."""
+    micros = (run.created_at - _EPOCH) // _MICROSECOND
+    return base64.urlsafe_b64encode(micros.to_bytes(8, "big") + run.id.bytes).decode()
+
+
+def _place(cursor: str) -> tuple[datetime, UUID]:
+    try:
+        packed = base64.b64decode(cursor, altchars=b"-_", validate=True)
+        if len(packed) != 24:
+            raise ValueError
+        return _EPOCH + int.from_bytes(packed[:8], "big") * _MICROSECOND, UUID(bytes=packed[8:])
+    except (ValueError, OverflowError, binascii.Error):
+        raise Invalid("after", "This is not a place in the list; send the `next` of a page before.") from None
