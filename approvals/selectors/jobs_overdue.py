@@ -1,7 +1,7 @@
 """What everybody must see: approved and never taken up, and replays that went silent; and how much waits."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -20,7 +20,7 @@ _OVERDUE = """
     from approvals_job j
     left join approvals_run r on r.workspace_id = j.workspace_id and r.id = j.run_id
     join approvals_queueitem q on q.id = coalesce(r.lineage_id, j.campaign_id)
-    where j.status in ('held', 'queued') and j.due_at < now() - %s
+    where j.status in ('held', 'queued') and j.due_at < now() - make_interval(secs => %s)
     order by j.due_at, j.id limit %s
 """
 _SILENT = """
@@ -54,7 +54,5 @@ def waiting() -> int:
 def alarms(*, overdue_s: int, at_most: int) -> list[Alarm]:
     """Jobs that nobody has taken for `overdue_s` seconds, oldest first, then the replays gone silent, newest first."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"({_OVERDUE}) union all ({_SILENT})", [timedelta(seconds=overdue_s), at_most, at_most]
-        )
+        cursor.execute(f"({_OVERDUE}) union all ({_SILENT})", [overdue_s, at_most, at_most])
         return [Alarm(*row) for row in cursor.fetchall()][:at_most]

@@ -30,9 +30,7 @@ def shell_of_workspace(
 ) -> Shell:
     """The frame of a page of a workspace; `current` is the name of the place the page belongs to."""
     places = Places(membership.slug)
-    nav = [
-        NavItem("Queue", places.queue(), current == "queue", capped(waiting, COUNTED) if waiting else "")
-    ]
+    nav = [NavItem("Queue", places.queue(), current == "queue", capped(waiting, COUNTED) if waiting else "")]
     if actor.may("read_log"):
         nav.append(NavItem("Decisions", places.decisions(), current == "decisions"))
     if catches_mail:
@@ -56,7 +54,9 @@ def shell_of_hall(*, name: str, email: str, current: str = "", catches_mail: boo
         home_url=reverse("home"),
         member=name,
         email=email,
-        nav=(NavItem("Workspaces", reverse("home"), current == "home"), _mail(current)) if catches_mail else (),
+        nav=(NavItem("Workspaces", reverse("home"), current == "home"), _mail(current))
+        if catches_mail
+        else (),
     )
 
 

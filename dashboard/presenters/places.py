@@ -21,6 +21,11 @@ class Places:
         """The fragment of the queue that refreshes itself."""
         return _with(reverse("queue_live", args=[self.slug]), query)
 
+    @staticmethod
+    def back(query: str) -> str:
+        """What a link carries so that its page knows the way back to the queue as it was."""
+        return urlencode({"back": query}) if query else ""
+
     def run(self, run_id: UUID | str, query: str = "") -> str:
         """One run."""
         return _with(reverse("run", args=[self.slug, run_id]), query)

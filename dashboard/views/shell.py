@@ -31,9 +31,7 @@ def shell_of(request: HttpRequest, current: str = "") -> Shell | None:
         )
     with transaction.atomic():
         waiting = jobs_overdue.waiting()
-        alarms = jobs_overdue.alarms(
-            overdue_s=settings.OVERDUE_S, at_most=build_shell.ALARMS_SHOWN + 1
-        )
+        alarms = jobs_overdue.alarms(overdue_s=settings.OVERDUE_S, at_most=build_shell.ALARMS_SHOWN + 1)
     return build_shell.shell_of_workspace(
         actor=request.actor,  # type: ignore[attr-defined]
         email=email,
