@@ -1,12 +1,35 @@
-"""Every address of the product. A test lists them all with every role."""
+"""Every address of the product. A test lists them all with every role (tests/permissions)."""
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from dashboard.views import health
+from dashboard.routes import decide_routes
+from dashboard.views import decisions, health, home, mail, queue, refusals, subjects
+
+# Read within a workspace; the middleware binds it by the slug.
+read_routes: list[URLPattern] = [
+    path("", queue.page, name="queue"),
+    path("live/", queue.live, name="queue_live"),
+    path("subjects/", subjects.page, name="subject"),
+    path("decisions/", decisions.page, name="decisions"),
+    path("decisions/<uuid:decision_id>/", decisions.entry, name="decision"),
+]
+
+# What `up` caught instead of delivering it.
+mail_routes: list[URLPattern] = [
+    path("", mail.page, name="mail"),
+    path("<str:name>/", mail.message, name="mail_message"),
+    path("<str:name>/html/", mail.html, name="mail_html"),
+    path("<str:name>/raw/", mail.raw, name="mail_raw"),
+]
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", home.page, name="home"),
+    path("w/<slug:slug>/", include([*read_routes, *decide_routes])),
+    path("mail/", include(mail_routes)),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("accounts/", include("allauth.account.urls")),
     path("api/v1/", include("approvals.api.urls")),
 ]
+
+handler404 = refusals.nothing_here

@@ -1,6 +1,7 @@
 """Fixtures for every test. How a test meets the database:
 
-- `django_db`: one database for all, everything rolled back at the end. Fast; `default` (app) only.
+- `django_db`: one database for all, everything rolled back at the end. Fast; `default` (app) only. What Postgres
+  checks at a commit it checks at the end of each block that binds a workspace.
 - `django_db(transaction=True)`, or with more than one alias: a database of its own, dropped afterwards. The
   journal and the decision log refuse to be emptied, so nothing is ever flushed.
 """
@@ -12,6 +13,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.test import TransactionTestCase
 
+from approvals.db.base import DatabaseWrapper
 from dashboard.embedded.valkey import Valkey
 from tests import cluster
 from tests.cluster import TestServers
@@ -53,7 +55,17 @@ def django_db_setup(
         cluster.point_at(servers, cluster.ROLLBACK)
         servers.cluster.drop_database(used)
 
+    def savepoint_commit(self: DatabaseWrapper, sid: str) -> None:
+        # Otherwise the checks would run when the test ends, bound to no workspace.
+        if self._bound_at == sid:
+            with self.wrap_database_errors:  # straight to psycopg: no query of the application
+                self.connection.execute("set constraints all immediate")
+                self.connection.execute("set constraints all deferred")
+        leave_savepoint(self, sid)
+
+    leave_savepoint = DatabaseWrapper._savepoint_commit
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DatabaseWrapper, "_savepoint_commit", savepoint_commit)
         patch.setattr(TransactionTestCase, "_fixture_setup", classmethod(enter))
         patch.setattr(TransactionTestCase, "_fixture_teardown", leave)
         cluster.point_at(servers, cluster.ROLLBACK)

@@ -36,7 +36,7 @@ class QueueRow:
 class QueueFilter:
     """The filter form as it was sent. `applied` are the active filters, each a link that takes it off again.
 
-    The first choice of each select is *any*, with an empty value.
+    The first choice of each select is *any*, with an empty value. `note` says what could not be done as asked.
     """
 
     action: str
@@ -48,6 +48,7 @@ class QueueFilter:
     text: str = ""
     applied: tuple[Link, ...] = ()
     clear_url: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

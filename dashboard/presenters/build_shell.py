@@ -1,0 +1,85 @@
+"""Filling the frame around the pages: navigation, the member, alarms."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.urls import reverse
+
+from approvals.access.actors import Actor, Membership
+from approvals.selectors.jobs_overdue import COUNTED, Alarm
+from dashboard.presenters.ages import span
+from dashboard.presenters.parts import Link
+from dashboard.presenters.places import Places
+from dashboard.presenters.shell import NavItem, Shell
+from dashboard.presenters.text import capped, plain
+
+ALARMS_SHOWN = 3
+
+
+def shell_of_workspace(
+    *,
+    actor: Actor,
+    email: str,
+    membership: Membership,
+    memberships: Sequence[Membership],
+    waiting: int,
+    alarms: Sequence[Alarm],
+    now: datetime,
+    current: str,
+    catches_mail: bool,
+) -> Shell:
+    """The frame of a page of a workspace; `current` is the name of the place the page belongs to."""
+    places = Places(membership.slug)
+    nav = [NavItem("Queue", places.queue(), current == "queue", capped(waiting, COUNTED) if waiting else "")]
+    if actor.may("read_log"):
+        nav.append(NavItem("Decisions", places.decisions(), current == "decisions"))
+    if catches_mail:
+        nav.append(_mail(current))
+    others = [Link(m.name, Places(m.slug).queue()) for m in memberships if m.slug != membership.slug]
+    return Shell(
+        home_url=places.queue(),
+        member=actor.name,
+        email=email,
+        roles=", ".join(actor.roles),
+        workspace=membership.name,
+        others=(*others, Link("All workspaces", reverse("home"))) if others else (),
+        nav=tuple(nav),
+        alarms=_alarms(alarms, places, now),
+    )
+
+
+def shell_of_hall(*, name: str, email: str, current: str = "", catches_mail: bool = False) -> Shell:
+    """The frame of a page outside of any workspace."""
+    return Shell(
+        home_url=reverse("home"),
+        member=name,
+        email=email,
+        nav=(NavItem("Workspaces", reverse("home"), current == "home"), _mail(current))
+        if catches_mail
+        else (),
+    )
+
+
+def _mail(current: str) -> NavItem:
+    return NavItem("Caught mail", reverse("mail"), current == "mail")
+
+
+def _alarms(alarms: Sequence[Alarm], places: Places, now: datetime) -> tuple[Link, ...]:
+    shown = [
+        Link(_alarm(alarm, span((now - alarm.since).total_seconds())), places.item(alarm.kind, alarm.id))
+        for alarm in alarms[:ALARMS_SHOWN]
+    ]
+    if len(alarms) > ALARMS_SHOWN:
+        shown.append(Link("There are more like this; see what is in progress.", places.queue("tab=progress")))
+    return tuple(shown)
+
+
+def _alarm(alarm: Alarm, age: str) -> str:
+    title = plain(alarm.title)
+    match alarm.what:
+        case "not_started":
+            return f"Approved {age} ago and not started: {title}."
+        case "not_going_on":
+            return f"No worker has gone on with {title} for {age}."
+        case _:
+            return f"A replay went silent {age} ago: {title}."

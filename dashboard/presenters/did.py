@@ -1,0 +1,130 @@
+"""What a run or a campaign did, in one line, and how risky it is to start it again."""
+
+from collections.abc import Iterable, Sequence
+
+from approvals.selectors.did import COUNTED, Attempt, Calls, Mailing
+from dashboard.presenters import chips
+from dashboard.presenters.chips import Chip
+from dashboard.presenters.text import capped, listed, plain
+
+# Why a record is unknown (sql/0004_record), as the end of one line.
+WHY_UNKNOWN = {
+    "restored": "Part of its history was restored, not lived through, so what it did cannot be known.",
+    "altered": "Its history was changed afterwards, so what it did cannot be known.",
+    "erased": "Texts of its history were erased, so what it did cannot be known.",
+    "gap": "Events are missing, so what it did cannot be known.",
+    "no_end": "No call was seen, but neither was its end; it may have called something.",
+    "merely_reported": "No call was reported, but its runtime may report a call only after making it.",
+}
+_NO_TOOL = {
+    "interrupted": "No tool ran before it broke off.",
+    "failed": "No tool ran before it failed.",
+    "running": "Running; no tool was called so far.",
+}
+
+
+def lineage_in_short(attempts: Sequence[Attempt], state: str) -> str:
+    """What the attempts of a lineage did together; `state` is the queue's word for where it stands."""
+    if not attempts:
+        return ""
+    lived = [attempt for attempt in attempts if attempt.began or attempt.calls] or list(attempts)
+    job = next((a for a in reversed(attempts) if a.job_status), None)
+    return " ".join([*_of_job(job, state), *_of_runs(lived)])
+
+
+def run_in_short(attempt: Attempt) -> str:
+    """What one run did."""
+    if not attempt.began and not attempt.calls:
+        return "Never started."
+    return " ".join(_of_runs([attempt]))
+
+
+def lineage_risk(attempts: Sequence[Attempt]) -> Chip | None:
+    """The worst record of the attempts that can have done something; None while nothing can be said."""
+    kinds = {a.record for a in attempts if (a.began or a.calls) and not _just_running(a)}
+    return next((chips.record_kind(kind) for kind in ("unknown", "called", "none") if kind in kinds), None)
+
+
+def mailing_in_short(mailing: Mailing, state: str) -> str:
+    """What a campaign would do, or did."""
+    count = mailing.deliveries
+    subject = f"“{plain(mailing.subject_line)}”"
+    if state in {"pending", "approved"}:
+        word = "Would send" if state == "pending" else "Will send"
+        excluded = f"; {_number(mailing.excluded)} cannot be addressed" if mailing.excluded else ""
+        return f"{word} {subject} to {_people(mailing.recipients)}{excluded}."
+    if state == "rejected":
+        return f"Nothing was sent: {subject} to {_people(mailing.recipients)}."
+    trouble = [
+        f"{_number(count[key])} {word}"
+        for key, word in (("in_doubt", "in doubt"), ("failed", "failed"), ("skipped", "skipped"))
+        if count.get(key)
+    ]
+    rest = f"; {', '.join(trouble)}" if trouble else ""
+    return f"Sent to {_number(count.get('sent', 0))} of {_people(mailing.recipients)}{rest}."
+
+
+def mailing_risk(mailing: Mailing, state: str) -> Chip | None:
+    """How far a campaign reaches, or what may have gone wrong with it."""
+    if state == "in_doubt":
+        return Chip("May have been sent", "danger")
+    if state == "failed":
+        return Chip("Not sent to everybody", "warn")
+    if state in ("pending", "approved", "sending"):
+        return Chip(f"{_people(mailing.recipients)} outside", "info")
+    return None
+
+
+def _of_job(job: Attempt | None, state: str) -> list[str]:
+    if state == "queued":
+        return ["A replay waits for a worker."]
+    if job is None or state not in ("replay_failed", "in_doubt"):
+        return []
+    word = "The replay failed" if state == "replay_failed" else "Nobody knows whether the replay began"
+    return [f"{word}: {job.job_outcome}" if job.job_outcome else f"{word}."]
+
+
+def _of_runs(lived: Sequence[Attempt]) -> list[str]:
+    head = lived[-1]
+    calls = [call for attempt in lived for call in attempt.calls]
+    unknown = next((a.why for a in lived if a.record == "unknown" and not _just_running(a)), "")
+    said = [_called(calls)] if calls else []
+    if unknown:
+        said.append(WHY_UNKNOWN.get(unknown, "What it did cannot be known."))
+    elif not calls:
+        said.append(_NO_TOOL.get(head.status, "No tool ran."))
+    if head.error and head.status == "failed":
+        said.append(f"It ended with an error: {head.error}")
+    return said
+
+
+def _just_running(attempt: Attempt) -> bool:
+    """A run that goes on has no record yet, which is no news."""
+    return attempt.status == "running" and not attempt.calls
+
+
+def _called(calls: Sequence[Calls]) -> str:
+    counts: dict[str, int] = {}
+    for call in calls:
+        counts[call.name or "a tool"] = counts.get(call.name or "a tool", 0) + call.count
+    names = listed([f"{name} ×{count}" if count > 1 else name for name, count in counts.items()], 4)  # noqa: RUF001 - a count
+    reached = list(dict.fromkeys(one for call in calls for one in call.recipients))
+    to = f", to {listed(reached)}" if reached else ""
+    ends = [
+        f"{listed(_once(call.name for call in calls if call.state == state))} {word}"
+        for state, word in (("open", "has no answer"), ("failed", "failed"))
+        if any(call.state == state for call in calls)
+    ]
+    return f"Called {names}{to}{'; ' if ends else ''}{', '.join(ends)}."
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _number(number: int) -> str:
+    return capped(number, COUNTED)
+
+
+def _people(number: int) -> str:
+    return "1 person" if number == 1 else f"{_number(number)} people"
