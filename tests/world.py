@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.db import transaction
 from django.db.models.functions import Now

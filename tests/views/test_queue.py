@@ -1,6 +1,6 @@
 """The queue's page."""
 
-from tests.world import World, answer, call, ended, said
+from tests.world import World, answer, call
 
 
 def test_an_interrupted_run_waits_for_a_decision_and_says_what_it_did(world: World) -> None:

@@ -68,7 +68,10 @@ class Command(BaseCommand):
             )
             token = setup.create_token(by=by, runtime=RUNTIME)
             # Before the commit: a demo whose token nobody knows would be of no use.
-            _write(half, {"token": token.text, "secret": runtime.signing_secret, "host": "127.0.0.1", "port": port})
+            _write(
+                half,
+                {"token": token.text, "secret": runtime.signing_secret, "host": "127.0.0.1", "port": port},
+            )
         half.replace(path)
         self.stdout.write("\n".join(lines))
 
