@@ -167,7 +167,8 @@ def test_the_form_that_takes_back_goes_away_once_it_is_too_late(look: Look) -> N
         "**/jobs/1/", lambda route: route.fulfill(body=fragment, content_type="text/html; charset=utf-8")
     )
     page.clock.run_for(3_500)
-    expect(page.get_by_text("Nobody knows whether the runtime started it.")).to_be_visible()
+    expect(page.locator(".job")).to_contain_text("Nobody knows whether the runtime started it.")
+    expect(page.locator("#said")).to_have_text("In doubt: Nobody knows whether the runtime started it.")
     expect(page.get_by_role("button", name="Take it back")).to_be_hidden()
 
 
