@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.views.decorators.http import require_safe
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
@@ -54,6 +55,7 @@ api = MachineAPI(
     auth=Token(),
     parser=StrictParser(),
     urls_namespace="machine",
+    docs_decorator=require_safe,
 )
 api.add_decorator(within_workspace)
 problems.install(api)

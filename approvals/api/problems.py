@@ -18,7 +18,9 @@ from approvals.rules.strict_json import BadJson
 
 CONTENT_TYPE = "application/problem+json"
 MOST_ERRORS = 20  # fields named in one answer
-_DRAINED = 16 * 1024 * 1024  # bytes read from a body that is too big, so that its sender reads our answer
+_DRAINED = (
+    16 * 1024 * 1024
+)  # bytes of an unread body that are read and forgotten, so that its sender hears us
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +44,11 @@ NO_DATABASE = Unavailable(
 CUT_SHORT = BadJson("The body ended early. Send it again.")
 NO_SUCH_ADDRESS = Refusal(
     "There is no such address. /api/v1/docs lists all of them.", code="not_found", status=404
+)
+NO_LENGTH = Refusal(
+    "Send the length of the body in the header Content-Length; a body sent in chunks is not read.",
+    code="length_required",
+    status=411,
 )
 EMPTY = BadJson("The body is empty. Send a JSON object.")
 
@@ -144,9 +151,8 @@ def answer(request: HttpRequest, error: Any) -> HttpResponse:
     if isinstance(error, HttpError) and error.__cause__ is not None:
         error = error.__cause__  # the body's reader wraps whatever the parser raised
     if isinstance(error, ValidationError):
-        return problem(invalid(error.errors))
-    if isinstance(error, RequestDataTooBig):
-        _drain(request)
+        refusal = invalid(error.errors)
+        return problem(NO_LENGTH if refusal is EMPTY and "Transfer-Encoding" in request.headers else refusal)
     if isinstance(error, Refusal):
         return problem(error)
     for kind, refusal in _KNOWN:
@@ -156,6 +162,35 @@ def answer(request: HttpRequest, error: Any) -> HttpResponse:
     return problem(NO_DATABASE if isinstance(error, OperationalError | InterfaceError) else INTERNAL)
 
 
+def always_problems(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A view whose 404 and 405 are problem documents too, and whose refusals reach whoever is still sending."""
+
+    @wraps(view)
+    def told(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            response = view(request, *args, **kwargs)
+        except (Http404, NotFound) as error:
+            response = answer(request, error)
+        if response.status_code == 405:
+            response = _not_allowed(request, response["Allow"])
+        if response.status_code >= 400:
+            _drain(request)
+        return response
+
+    told.csrf_exempt = True  # type: ignore[attr-defined]
+    return told
+
+
+def _not_allowed(request: HttpRequest, allowed: str) -> HttpResponse:
+    response = problem(
+        Refusal(
+            f"{request.method} is not possible here; {allowed} is.", code="method_not_allowed", status=405
+        )
+    )
+    response["Allow"] = allowed
+    return response
+
+
 def _drain(request: HttpRequest) -> None:
     left = _DRAINED
     try:
@@ -163,28 +198,3 @@ def _drain(request: HttpRequest) -> None:
             left -= len(chunk)
     except OSError:
         return
-
-
-def always_problems(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A view whose 404 and 405 are problem documents too."""
-
-    @wraps(view)
-    def told(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        try:
-            response = view(request, *args, **kwargs)
-        except (Http404, NotFound) as error:
-            return answer(request, error)
-        if response.status_code != 405:
-            return response
-        refused = problem(
-            Refusal(
-                f"{request.method} is not possible here; {response['Allow']} is.",
-                code="method_not_allowed",
-                status=405,
-            )
-        )
-        refused["Allow"] = response["Allow"]
-        return refused
-
-    told.csrf_exempt = True  # type: ignore[attr-defined]
-    return told

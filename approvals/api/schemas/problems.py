@@ -50,6 +50,7 @@ _SAID: dict[int, str] = {
     403: "This token may not do this (`not_allowed`).",
     404: "Nothing that this token may see (`not_found`); what belongs to others looks the same as what does not exist.",
     409: "It conflicts with what is already there.",
+    411: "The body is sent in chunks, without its length (`length_required`).",
     413: "The body is larger than 5 MB (`too_large`).",
     415: "The body is not sent as application/json (`unsupported_media_type`).",
     422: "A field is missing, unknown, or cannot be accepted (`invalid`); `field` names it.",
@@ -69,4 +70,4 @@ def refusals(*statuses: int, **said: str) -> dict[str, Any]:
     }
 
 
-WITH_BODY = (400, 413, 415, 422)
+WITH_BODY = (400, 411, 413, 415, 422)
