@@ -135,8 +135,8 @@ def test_two_decisions_at_once_are_two_links_of_one_chain(home: House, bound: Co
     decision = (
         "insert into approvals_decision (id, workspace_id, kind, actor_kind, actor_id, actor_name, actor_roles,"
         " sign_in, target_kind, target_id, agent, subject, digest, payload_id, payload_hash, seq, at, prev_hash, hash)"
-        " values (gen_random_uuid(), %(workspace)s, 'dismiss', 'member', '1', 'Eve', '{}', '', 'run', %(run)s, '', '', '',"
-        " %(payload)s, '', 1, '1999-01-01', 'forged', 'forged')"
+        " values (gen_random_uuid(), %(workspace)s, 'dismiss', 'member', '1', 'Eve', '{}', '', 'run', %(run)s, '', '',"
+        " '', %(payload)s, '', 1, '1999-01-01', 'forged', 'forged')"
     )
     first.execute(decision, home.named())
     answer = meanwhile(second, decision, home.named())
