@@ -198,20 +198,29 @@ class TestNothingLeaks:
         with ThreadPoolExecutor(2) as pool:
             assert list(pool.map(look, [alpha, beta])) == [{"alpha"}, {"beta"}]
 
-    def test_when_the_connection_is_lost_in_the_middle(
-        self, alpha: House, beta: House, connect_as: Callable[[str], psycopg.Connection]
+    def test_when_the_server_is_lost_in_the_middle_and_comes_back(
+        self,
+        alpha: House,
+        beta: House,
+        connect_as: Callable[[str], psycopg.Connection],
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
+        def nobody_answers() -> None:
+            raise OperationalError
+
         with (
             pytest.raises((OperationalError, InterfaceError)),
             bind(alpha.workspace),
             transaction.atomic(),
         ):
             slugs()
+            monkeypatch.setattr(connection, "connect", nobody_answers)
             with connection.cursor() as cursor:
                 cursor.execute("select pg_backend_pid()")
                 (pid,) = cursor.fetchone()
             connect_as("superuser").execute("select pg_terminate_backend(%s)", [pid])
             slugs()
+        monkeypatch.undo()
         with bind(beta.workspace), transaction.atomic():
             assert slugs() == ["beta"]
 
