@@ -31,6 +31,7 @@ from approvals.services import decisions, secrets
 
 LONGEST_NAME = 200
 LONGEST_SLUG = 60
+LONGEST_EMAIL = 254
 LONGEST_SUBJECT = 500
 KINDS = ("http",)
 LONGEST_SILENCE_S = 7 * 24 * 3600
@@ -237,8 +238,10 @@ def _slug(slug: str) -> str:
 def _email(text: str) -> str:
     try:
         validate_email(text)
+        if len(text) > LONGEST_EMAIL:
+            raise ValidationError("too long")
     except ValidationError:
-        raise Invalid("email", f'"{text}" is no e-mail address.') from None
+        raise Invalid("email", f'"{text[:LONGEST_EMAIL]}" is no e-mail address.') from None
     return text.lower()
 
 

@@ -65,7 +65,8 @@ $$;
 -- The queue items of the bound workspace in which the words occur: subject, external id, recipient or Message-ID.
 create function search_items(words text, at_most integer) returns table (item_id uuid)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  with asked as (select current_setting('app.workspace_id')::uuid as workspace_id, lower(words) as words)
+  with asked as (select current_setting('app.workspace_id')::uuid as workspace_id, lower(words) as words
+                 where current_setting('app.subject') = '')  -- it knows no subjects, so it answers none of them
   select found.item_id from (
     select r.lineage_id as item_id from public.approvals_run r, asked
       where r.workspace_id = asked.workspace_id

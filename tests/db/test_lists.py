@@ -1,0 +1,77 @@
+"""The lists that Postgres has for itself are those of rules/."""
+
+import re
+from itertools import product
+
+import pytest
+from django.db import connection
+
+from approvals.rules import decisions, permissions, states
+
+pytestmark = pytest.mark.django_db
+
+
+def check_list(constraint: str) -> set[str]:
+    """The words of a CHECK constraint."""
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_get_constraintdef(oid) from pg_constraint where conname = %s", [constraint])
+        (definition,) = cursor.fetchone()
+    return set(re.findall(r"'(\w+)'::text", definition))
+
+
+@pytest.mark.parametrize("machine", states.MACHINES, ids=lambda machine: machine.name)
+def test_postgres_allows_exactly_the_steps_of_the_table(machine: states.Machine) -> None:
+    pairs = list(product(machine.states, repeat=2))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select old, new from unnest(%s::text[], %s::text[]) as pairs(old, new)"
+            " where transition_allowed(%s, old, new)",
+            [[old for old, _ in pairs], [new for _, new in pairs], machine.name],
+        )
+        assert set(cursor.fetchall()) == machine.transitions
+
+
+def test_postgres_knows_no_other_machine() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("select prosrc from pg_proc where proname = 'transition_allowed'")
+        (body,) = cursor.fetchone()
+    known = {machine.name for machine in states.MACHINES}
+    assert set(re.findall(r"\('(\w+)','\w+','\w+'\)", body)) == known
+
+
+@pytest.mark.parametrize(
+    ("constraint", "machine"),
+    [
+        ("run_status_known", states.RUN),
+        ("job_status_known", states.JOB),
+        ("campaign_status_known", states.CAMPAIGN),
+        ("delivery_state_known", states.DELIVERY),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_every_state_is_known_and_no_other(constraint: str, machine: states.Machine) -> None:
+    assert check_list(constraint) == set(machine.states)
+
+
+def test_roles_are_those_of_the_permissions() -> None:
+    assert check_list("member_roles_known") == set(permissions.ROLES)
+
+
+def test_the_kinds_that_release_are_those_that_get_a_job() -> None:
+    kinds = sorted({*decisions.RELEASING, "dismiss", "reject", "stop", "token_created", ""})
+    with connection.cursor() as cursor:
+        cursor.execute("select kind from unnest(%s::text[]) kind where is_releasing(kind)", [kinds])
+        assert {row[0] for row in cursor.fetchall()} == decisions.RELEASING
+        cursor.execute("select prosrc from pg_proc where proname = 'is_releasing'")
+        (body,) = cursor.fetchone()
+    assert set(re.findall(r"'(\w+)'", body)) == decisions.RELEASING
+
+
+def test_machines_that_are_born_by_a_trigger_begin_where_the_table_says() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("select tgargs from pg_trigger where tgfoid = 'refuse_illegal_birth'::regproc")
+        arguments = [bytes(row[0]).decode().split("\0") for row in cursor.fetchall()]
+    begin = {machine: words.split() for machine, _, words, _ in arguments}
+    assert begin.pop("job") == ["held", "queued"]  # without a hold it begins one step later
+    assert ("held", "queued") in states.JOB.transitions
+    assert begin == {"campaign": [states.CAMPAIGN.initial], "delivery": [states.DELIVERY.initial]}
