@@ -7,7 +7,6 @@ short transactions.
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from django.contrib.auth.views import redirect_to_login
 from django.db import connection, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import Resolver404, resolve
@@ -15,7 +14,7 @@ from django.urls import Resolver404, resolve
 from approvals.access.actors import Actor, Membership, memberships_of
 from approvals.db.binding import bind
 from approvals.exceptions import Refusal
-from dashboard.views.refusals import refusal_page
+from dashboard.views.refusals import refusal_page, sign_in_first
 
 # These bind, or need no database, themselves.
 ELSEWHERE = ("/api/", "/healthz", "/readyz", "/static/")
@@ -42,7 +41,7 @@ class WorkspaceMiddleware:
             slug = _slug(request)
             if slug is not None:
                 if not request.user.is_authenticated:
-                    return redirect_to_login(request.get_full_path())
+                    return sign_in_first(request)
                 membership = next((m for m in memberships_of(request.user.pk) if m.slug == slug), None)
                 if membership is None:
                     return refusal_page(request, Http404())
@@ -57,11 +56,10 @@ class WorkspaceMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """A refusal becomes its page; anything else is Django's to answer. Nothing of a failed GET is kept."""
-        if connection.in_atomic_block:
+        answer = refusal_page(request, exception) if isinstance(exception, Refusal) else None
+        if connection.in_atomic_block:  # last: the page asks the database too
             transaction.set_rollback(True)
-        if isinstance(exception, Refusal):
-            return refusal_page(request, exception)
-        return None
+        return answer
 
 
 def _slug(request: HttpRequest) -> str | None:

@@ -189,7 +189,7 @@ class World:
                         payload_hash=stored and stored.hash,
                         **told.columns,
                         **columns,
-                    )  # fmt: skip
+                    )
                 )
             Event.objects.bulk_create(rows)
 

@@ -135,7 +135,7 @@ def counts(wanted: Wanted, found: Found, *, made: datetime | None = None) -> Cou
     parts.append(_counted([*conditions, "q.since > %s"]) if made else "0")
     values += [*more, made, COUNTED] if made else []
     with connection.cursor() as cursor:
-        cursor.execute(f"select now(), {', '.join(parts)}", values)
+        cursor.execute(f"select statement_timestamp(), {', '.join(parts)}", values)
         at, *numbers, new = cursor.fetchone()
     return Counts(tabs=dict(zip(TABS, numbers, strict=True)), new=new, at=at)
 

@@ -44,8 +44,11 @@ def names(folder: Path) -> list[str]:
 
 def read(folder: Path, name: str) -> Caught | None:
     """One message by its name; None where there is none, whatever the name looks like."""
-    if name not in names(folder):
-        return None
+    return load(folder, name) if name in names(folder) else None
+
+
+def load(folder: Path, name: str) -> Caught:
+    """One message by a name that `names` gave."""
     envelope = json.loads((folder / f"{name}.json").read_text())
     return Caught(
         name=name,
@@ -59,9 +62,7 @@ def read(folder: Path, name: str) -> Caught | None:
 def read_all(folder: Path) -> Iterator[Caught]:
     """Every message, oldest first."""
     for name in names(folder):
-        message = read(folder, name)
-        if message:
-            yield message
+        yield load(folder, name)
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LARGEST = 2**63 - 1
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -34,6 +35,13 @@ def read_moment(part: str) -> datetime:
         return _EPOCH + int(part) * _MICROSECOND
     except OverflowError as error:
         raise ValueError("not a moment") from error
+
+
+def read_number(part: str) -> int:
+    """A number that Postgres can hold; ValueError for anything else."""
+    if not (part.isascii() and part.isdigit()) or len(part) > len(str(_LARGEST)) or int(part) > _LARGEST:
+        raise ValueError("not a number")
+    return int(part)
 
 
 def read_id(part: str) -> UUID:

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.core.exceptions import SuspiciousOperation
+from django.http import QueryDict
 
+LONGEST_QUERY = 4_000  # characters
 NAME_LENGTH = 200  # characters of an agent, a tool, a customer, a search
 
 
@@ -37,6 +40,14 @@ def day(label: str) -> forms.DateField:
         input_formats=["%Y-%m-%d"],
         error_messages={"invalid": "it is not a day like 2025-11-29"},
     )
+
+
+def parse(query: str) -> QueryDict:
+    """A query that travels inside another address; an empty one for what cannot be one."""
+    try:
+        return QueryDict(query[:LONGEST_QUERY])
+    except (ValueError, SuspiciousOperation):
+        return QueryDict()
 
 
 class ListForm(forms.Form):

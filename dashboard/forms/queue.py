@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from approvals.selectors.queue import TABS, Position, Wanted
 from dashboard.forms import keys
-from dashboard.forms.listed import ListForm, choice, words
+from dashboard.forms.listed import ListForm, choice, parse, words
 
 TAB_NAMES = dict(zip(TABS, ("Needs a decision", "In progress", "History"), strict=True))
 KIND_NAMES = {"run": "Runs", "campaign": "Campaigns"}
@@ -76,6 +76,11 @@ def read(data: QueryDict | Mapping[str, Any]) -> Asked:
         text=values["q"],
     )
     return Asked(wanted, values["after"] or None, values["made"] or None, form.note())
+
+
+def read_query(query: str) -> Asked:
+    """What a whole query asks for, as it travels inside another address."""
+    return read(parse(query))
 
 
 def address(wanted: Wanted, *, after: Position | None = None, made: datetime | None = None) -> str:

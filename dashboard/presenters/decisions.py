@@ -58,7 +58,7 @@ class SeenCall:
 
     name: SafeString
     args: SafeString
-    state: str
+    state: Chip
     ticked: bool = False
 
 

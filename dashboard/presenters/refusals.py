@@ -56,4 +56,5 @@ class RefusedPage:
     text: str
     code: str = ""
     facts: tuple[Fact, ...] = ()
+    typed: str = ""
     on: tuple[Link, ...] = ()

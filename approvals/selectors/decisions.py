@@ -1,0 +1,198 @@
+"""The decision log, newest first; and one entry with what its decider saw and what came of it.
+
+Pages follow the sequence number, which the database gives out in order. Reading the log is the permission
+`read_log`; whoever calls has asked for it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from approvals.models import Decision, Job, Member, QueueItem, Version
+from approvals.selectors.job_progress import Progress, progress_of
+from approvals.selectors.payloads import contents_of
+from approvals.selectors.reach import reach_of
+
+PEOPLE = 500  # that the filter offers at most
+OTHERS = ("rule", "token", "operator")  # who decides without being a member
+_FIRST_DAY = date(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The filters of the log; empty means any. `person` is a user's id or one of OTHERS. Days are days of UTC."""
+
+    person: str = ""
+    kind: str = ""
+    agent: str = ""
+    since: date | None = None
+    until: date | None = None
+    recipient: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A member whom the filter offers."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The lineage or campaign of an entry: where its page is and what it is called."""
+
+    kind: str
+    id: UUID
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the log. `given` is the evidence, None once it was erased; `job` the state of its execution."""
+
+    id: UUID
+    seq: int
+    at: datetime
+    kind: str
+    actor_kind: str
+    actor_name: str
+    actor_roles: tuple[str, ...]
+    target_kind: str
+    target_id: UUID
+    about: About | None
+    given: dict[str, Any] | None
+    job: str
+
+    @property
+    def reason(self) -> str:
+        """Why, in the decider's words; empty where none were asked for or they were erased."""
+        given = self.given or {}
+        return str(given.get("reason") or given.get("comment") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """The content of a campaign that the decision was bound to."""
+
+    number: int
+    from_address: str
+    reply_to: str
+    subject_line: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """One entry with everything that stands in it and what came of it."""
+
+    entry: Entry
+    agent: str
+    subject: str
+    sign_in: str
+    opened_at: datetime | None
+    digest: str
+    payload_hash: str
+    prev_hash: str
+    hash: str
+    sealed: Sealed | None
+    progress: Progress | None
+
+
+def page_of(wanted: Wanted, *, before: int | None = None, size: int = 50) -> tuple[list[Entry], bool]:
+    """(the entries before this number, newest first; whether there are more)."""
+    rows = Decision.objects.filter(*_conditions(wanted)).order_by("-seq")
+    return entries_of(rows.filter(seq__lt=before) if before is not None else rows, size)
+
+
+def entries_of(rows: QuerySet[Decision], size: int) -> tuple[list[Entry], bool]:
+    """(the first `size` of these decisions, whether there are more)."""
+    found = list(rows[: size + 1])
+    return _entries(found[:size]), len(found) > size
+
+
+def opened(decision: Decision) -> Opened:
+    """Everything about one entry."""
+    return Opened(
+        entry=_entries([decision])[0],
+        agent=decision.agent,
+        subject=decision.subject,
+        sign_in=decision.sign_in,
+        opened_at=decision.opened_at,
+        digest=decision.digest,
+        payload_hash=bytes(decision.payload_hash).hex(),
+        prev_hash=bytes(decision.prev_hash).hex(),
+        hash=bytes(decision.hash).hex(),
+        sealed=_sealed(decision),
+        progress=progress_of(decision_id=decision.id),
+    )
+
+
+def _sealed(decision: Decision) -> Sealed | None:
+    if decision.target_kind not in ("campaign", "delivery") or not decision.item_id or not decision.digest:
+        return None
+    version = Version.objects.filter(campaign_id=decision.item_id, digest=decision.digest).first()
+    if version is None:
+        return None
+    return Sealed(version.number, version.from_address, version.reply_to, version.subject_line, version.text)
+
+
+def people() -> Sequence[Person]:
+    """The members of this workspace, by name."""
+    members = Member.objects.select_related("user")[:PEOPLE]
+    found = [Person(str(member.user.pk), str(member.user)) for member in members]
+    return sorted(found, key=lambda person: person.name.lower())
+
+
+def _conditions(wanted: Wanted) -> Iterable[Q]:
+    if wanted.person in OTHERS:
+        yield Q(actor_kind=wanted.person)
+    elif wanted.person:
+        yield Q(actor_kind="member", actor_id=wanted.person)
+    if wanted.kind:
+        yield Q(kind=wanted.kind)
+    if wanted.agent:
+        yield Q(agent=wanted.agent)
+    if wanted.since:
+        yield Q(at__gte=_midnight(wanted.since))
+    if wanted.until:
+        yield Q(at__lt=_midnight(wanted.until) + timedelta(days=1))
+    if wanted.recipient:
+        yield reach_of(wanted.recipient).decisions
+
+
+def _midnight(day: date) -> datetime:
+    """The start of a day of UTC; days that no clock of ours has seen count as the first one."""
+    return datetime.combine(min(max(day, _FIRST_DAY), date(9998, 12, 31)), time(), tzinfo=UTC)
+
+
+def _entries(rows: Sequence[Decision]) -> list[Entry]:
+    contents = contents_of(row.payload_id for row in rows)
+    items = {
+        item.id: About(item.kind, item.run_id or item.id, item.title)
+        for item in QueueItem.objects.filter(id__in={row.item_id for row in rows}).defer("due")
+    }
+    jobs = dict(
+        Job.objects.filter(decision_id__in=[row.id for row in rows]).values_list("decision_id", "status")
+    )
+    return [
+        Entry(
+            id=row.id,
+            seq=row.seq,
+            at=row.at,
+            kind=row.kind,
+            actor_kind=row.actor_kind,
+            actor_name=row.actor_name,
+            actor_roles=tuple(row.actor_roles),
+            target_kind=row.target_kind,
+            target_id=row.target_id,
+            about=items.get(row.item_id) if row.item_id else None,
+            given=contents.get(row.payload_id),
+            job=jobs.get(row.id, ""),
+        )
+        for row in rows
+    ]

@@ -1,0 +1,79 @@
+"""How the execution of a releasing decision is getting on."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models.functions import Now
+
+from approvals.models import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One job with what it made: the new run of a replay, or the campaign that it sends. `now` is the database's."""
+
+    id: UUID
+    decision_id: UUID
+    kind: str
+    status: str
+    outcome: str
+    task_id: str
+    now: datetime
+    created_at: datetime
+    due_at: datetime
+    queued_at: datetime | None
+    claimed_at: datetime | None
+    accepted_at: datetime | None
+    finished_at: datetime | None
+    run_id: UUID | None
+    run_name: str
+    run_status: str
+    campaign_id: UUID | None
+    campaign_name: str
+    delivery_id: UUID | None
+
+    @property
+    def moving(self) -> bool:
+        """Whether something will still happen by itself."""
+        return self.status in ("held", "queued", "running")
+
+    @property
+    def cancellable(self) -> bool:
+        """Whether it can still be taken back: no worker has ever had it."""
+        return self.status in ("held", "queued") and self.claimed_at is None and self.delivery_id is None
+
+    def overdue(self, overdue_s: int) -> bool:
+        """Whether it waits for a worker longer than it should."""
+        waits = self.status in ("held", "queued")
+        return waits and (self.now - self.due_at).total_seconds() > overdue_s
+
+
+def progress_of(**which: Any) -> Progress | None:
+    """The newest job with these column values (`id`, `decision_id`, `run_id`, ...), or None."""
+    jobs = Job.objects.select_related("run", "campaign").annotate(now=Now()).filter(**which)
+    job = jobs.order_by("-created_at", "-id").first()
+    if job is None:
+        return None
+    return Progress(
+        id=job.id,
+        decision_id=job.decision_id,
+        kind=job.kind,
+        status=job.status,
+        outcome=job.outcome,
+        task_id=job.task_id,
+        now=job.now,
+        created_at=job.created_at,
+        due_at=job.due_at,
+        queued_at=job.queued_at,
+        claimed_at=job.claimed_at,
+        accepted_at=job.accepted_at,
+        finished_at=job.finished_at,
+        run_id=job.run.id if job.run else None,
+        run_name=job.run.external_id if job.run else "",
+        run_status=job.run.status if job.run else "",
+        campaign_id=job.campaign.id if job.campaign else None,
+        campaign_name=job.campaign.name if job.campaign else "",
+        delivery_id=job.delivery_id,
+    )

@@ -1,0 +1,97 @@
+"""The decision log's filter, as the address holds it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+
+from approvals.selectors.decisions import Wanted
+from dashboard.forms import keys
+from dashboard.forms.listed import ListForm, day, parse, words
+
+FILTER_NAMES = {
+    "person": "Person",
+    "kind": "Decision",
+    "agent": "Agent",
+    "since": "From",
+    "until": "Until",
+    "recipient": "Recipient",
+}
+_IN_ADDRESS = {"since": "from"}  # where the field of an address has another name
+_LONGEST_ADDRESS = 254
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address asks for. `note` says what of it could not be used."""
+
+    wanted: Wanted
+    before: int | None = None
+    note: str = ""
+
+
+class DecisionsForm(ListForm):
+    """The fields of the filter, and the place in the log."""
+
+    person = words("Person")
+    kind = words("Decision")
+    agent = words("Agent", strip=False)
+    until = day("Until")
+    recipient = words("Recipient", length=_LONGEST_ADDRESS)
+    before = words("Place in the log")
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self.fields["from"] = day("From")
+
+    def clean_before(self) -> int | None:
+        """The number before which the page starts."""
+        text = self.cleaned_data["before"]
+        try:
+            return keys.read_number(text) if text else None
+        except ValueError as error:
+            raise ValidationError("this is the first page instead") from error
+
+
+def read(data: QueryDict | Mapping[str, Any]) -> Asked:
+    """What the address asks for, whatever stands in it."""
+    form = DecisionsForm(data)
+    values = form.asked()
+    wanted = Wanted(
+        person=values["person"],
+        kind=values["kind"],
+        agent=values["agent"],
+        since=values["from"] or None,
+        until=values["until"] or None,
+        recipient=values["recipient"],
+    )
+    note = form.note()
+    if wanted.since and wanted.until and wanted.until < wanted.since:
+        note = f"The period ends before it begins. {note}".strip()
+    return Asked(wanted, values["before"] or None, note)
+
+
+def read_query(query: str) -> Asked:
+    """What a whole query asks for, as it travels inside another address."""
+    return read(parse(query))
+
+
+def address(wanted: Wanted, *, before: int | None = None) -> str:
+    """The query of the address that asks for just this."""
+    fields: dict[str, Any] = {_IN_ADDRESS.get(name, name): getattr(wanted, name) for name in FILTER_NAMES}
+    return urlencode({name: value for name, value in {**fields, "before": before}.items() if value})
+
+
+def filters(wanted: Wanted) -> dict[str, str | date]:
+    """The filters that are on: name to value."""
+    return {name: value for name in FILTER_NAMES if (value := getattr(wanted, name))}
+
+
+def without(wanted: Wanted, name: str) -> Wanted:
+    """The same without this filter."""
+    nothing: Any = None if name in ("since", "until") else ""
+    return replace(wanted, **{name: nothing})

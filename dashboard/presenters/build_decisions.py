@@ -1,0 +1,159 @@
+"""Filling the decision log: its filter, its lines, and in one sentence what somebody did."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+
+from approvals.selectors.decisions import Entry, Person
+from dashboard.forms import decisions as form
+from dashboard.presenters import chips
+from dashboard.presenters.ages import when
+from dashboard.presenters.decisions import DecisionFilter, DecisionsPage
+from dashboard.presenters.parts import Choice, DecisionLine, Empty, Link
+from dashboard.presenters.places import Places
+from dashboard.presenters.text import plain, reveal_line, summary_line
+
+# In the order of the filter: first what is decided most. What happens to `{x}`, and the word for it.
+DID: Mapping[str, str] = {
+    "approve": "approved {x}",
+    "reject": "rejected {x}",
+    "replay": "started {x} again",
+    "force_replay": "forced a replay of {x}",
+    "replay_again": "had {x} started once more",
+    "declare_interrupted": "declared {x} interrupted",
+    "dismiss": "dismissed {x}",
+    "reopen": "reopened {x}",
+    "resolve_run": "resolved {x}",
+    "resolve_delivery": "resolved {x}",
+    "send_again": "had {x} sent once more",
+    "cancel_replay": "took back the replay of {x}",
+    "cancel_send": "took back the approval of {x}",
+    "stop": "stopped {x}",
+    "workspace_created": "made the workspace {x}",
+    "member_added": "added {x}",
+    "runtime_added": "added the runtime {x}",
+    "token_created": "made a token for {x}",
+    "token_revoked": "revoked a token of {x}",
+}
+OTHERS = {"rule": "The rule (no person)", "token": "A token", "operator": "An operator"}
+_NAMED_BY = ("run", "campaign", "email", "runtime", "name")  # evidence that says what an entry is about
+
+
+def decisions_page(
+    *,
+    places: Places,
+    asked: form.Asked,
+    entries: Sequence[Entry],
+    more: bool,
+    people: Sequence[Person],
+    agents: Sequence[str],
+    now: datetime,
+) -> DecisionsPage:
+    """The whole page."""
+    wanted = asked.wanted
+    back = form.address(wanted, before=asked.before)
+    return DecisionsPage(
+        filter=_filter(places, asked, people, agents),
+        rows=tuple(decision_line(entry, places, now, back=back) for entry in entries),
+        empty=None if entries else _empty(places, asked),
+        older_url=places.decisions(form.address(wanted, before=entries[-1].seq)) if more else "",
+        first_url=places.decisions(form.address(wanted)) if asked.before is not None else "",
+    )
+
+
+def decision_line(entry: Entry, places: Places, now: datetime, *, back: str = "") -> DecisionLine:
+    """One entry on one line."""
+    return DecisionLine(
+        what=chips.decision_kind(entry.kind),
+        who=plain(entry.actor_name),
+        roles=", ".join(entry.actor_roles),
+        at=when(entry.at, now),
+        url=places.decision(entry.id, places.back(back)),
+        about=summary_line(name_of(entry), 100),
+        about_url=target_url(entry, places),
+        reason=summary_line(entry.reason) if entry.given is not None else reveal_line("erased"),
+        outcome=chips.job_state(entry.job) if entry.job else None,
+    )
+
+
+def name_of(entry: Entry) -> str:
+    """What the entry is about, in the words of whoever named it."""
+    given = entry.given or {}
+    name = entry.about.title if entry.about else _first(given)
+    if entry.target_kind == "delivery" and given.get("recipient"):
+        return f"{given['recipient']}, {name}" if name else str(given["recipient"])
+    return name
+
+
+def target_url(entry: Entry, places: Places) -> str:
+    """The page of what was decided on; empty where it has none."""
+    if entry.target_kind in ("run", "call"):
+        return places.run(entry.target_id)
+    return places.item(entry.about.kind, entry.about.id) if entry.about else ""
+
+
+def kind_name(kind: str) -> str:
+    """A kind of decision in the words of its chip."""
+    return chips.decision_kind(kind).label
+
+
+def _first(given: Mapping[str, object]) -> str:
+    return next((str(given[key]) for key in _NAMED_BY if given.get(key)), "")
+
+
+def _filter(
+    places: Places, asked: form.Asked, people: Sequence[Person], agents: Sequence[str]
+) -> DecisionFilter:
+    wanted = asked.wanted
+    names = {person.id: plain(person.name) for person in people} | OTHERS
+    kinds = {kind: kind_name(kind) for kind in DID}
+    on = form.filters(wanted)
+    shown = {"person": names, "kind": kinds}
+    return DecisionFilter(
+        action=places.decisions(),
+        people=_choices("Anybody", names, wanted.person),
+        kinds=_choices("Any", _told_apart(kinds), wanted.kind),
+        agents=_choices("Any", {agent: plain(agent) for agent in agents}, wanted.agent),
+        since=str(wanted.since or ""),
+        until=str(wanted.until or ""),
+        recipient=wanted.recipient,
+        applied=tuple(
+            Link(
+                f"{form.FILTER_NAMES[name]}: {shown.get(name, {}).get(str(value)) or _said(value)}",
+                places.decisions(form.address(form.without(wanted, name))),
+            )
+            for name, value in on.items()
+        ),
+        clear_url=places.decisions(),
+        error=asked.note,
+    )
+
+
+def _told_apart(kinds: Mapping[str, str]) -> dict[str, str]:
+    """Two kinds with the same word get their own word behind it."""
+    words = list(kinds.values())
+    return {
+        kind: f"{word} ({kind.rpartition('_')[2]})" if words.count(word) > 1 else word
+        for kind, word in kinds.items()
+    }
+
+
+def _choices(none: str, names: Mapping[str, str], chosen: str) -> tuple[Choice, ...]:
+    listed = names if not chosen or chosen in names else {chosen: plain(chosen), **names}
+    return (
+        Choice("", none, not chosen),
+        *(Choice(value, text, value == chosen) for value, text in listed.items()),
+    )
+
+
+def _said(value: str | date) -> str:
+    return plain(str(value))
+
+
+def _empty(places: Places, asked: form.Asked) -> Empty:
+    if form.filters(asked.wanted):
+        link = Link("Clear the filters", places.decisions())
+        return Empty("No decision matches", "Try a longer period or fewer filters.", link)
+    if asked.before is not None:
+        link = Link("Back to the first page", places.decisions())
+        return Empty("Nothing older", "This is the beginning of the log.", link)
+    return Empty("Nothing was decided yet", "Every decision of this workspace will be listed here, for good.")

@@ -1,0 +1,191 @@
+"""Filling one entry of the log: exactly what its decider saw, and what came of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from approvals.rules.decisions import UNKNOWN_ACKNOWLEDGED, call_key
+from approvals.selectors.decisions import Entry, Opened, Sealed
+from dashboard.presenters import chips
+from dashboard.presenters.ages import absolute, span, when
+from dashboard.presenters.build_decisions import DID, name_of, target_url
+from dashboard.presenters.build_job import job_progress
+from dashboard.presenters.decisions import DecisionPage, Seen, SeenCall
+from dashboard.presenters.parts import NOTHING, Fact, Link, Reason, Trail, VerdictBox
+from dashboard.presenters.places import Places
+from dashboard.presenters.text import clip, count, plain, plural, reveal, reveal_line, summary_line
+
+ERASED = (
+    "The texts of this entry were erased. Who decided what and when stays, and so does the hash of the texts,"
+    " so the chain still holds."
+)
+# Evidence that is shown as a fact, with the words for it; the rest has its own place on the page.
+_GIVEN = {
+    "resolution": "",
+    "meaning": "What became of it",
+    "call_id": "Call",
+    "name": "Name",
+    "recipient": "Recipient",
+    "state": "State then",
+    "reply": "The server said",
+    "version": "Version",
+    "to_send": "People who would get it",
+    "excluded": "Excluded",
+    "skipped": "Skipped",
+    "email": "E-mail",
+    "roles": "Roles",
+    "runtime": "Runtime",
+    "subject": "Subject",
+    "kind": "Kind",
+    "base_url": "Address",
+    "silence_s": "Interrupted after silence of",
+    "time_limit_s": "Interrupted after",
+    "writes_ahead": "Reports each call before making it",
+    "slug": "Slug",
+    "hint": "Token begins with",
+    "asked_for_by": "Asked for by token",
+}
+_CAME_OF_IT = {
+    "reject": "Nothing was sent. Whoever proposed it can read the comment.",
+    "declare_interrupted": "The run counted as interrupted from then on and waited for a decision.",
+    "dismiss": "It left the queue.",
+    "reopen": "It waited for a decision again.",
+    "resolve_run": "It is settled with these words; nothing was started.",
+    "resolve_delivery": "It is settled with these words; nothing was sent.",
+    "cancel_replay": "The replay was taken back before a worker had it. Nothing was started.",
+    "cancel_send": "It was taken back before anything was sent, and waits for a decision again.",
+    "stop": "What had not been sent by then is not sent.",
+}
+
+
+def decision_page(opened: Opened, *, places: Places, overdue_s: int, now: Any, back: str) -> DecisionPage:
+    """The whole page; `back` is the query of the log as the reader left it."""
+    entry = opened.entry
+    who = plain(entry.actor_name)
+    name = name_of(entry)
+    return DecisionPage(
+        title=f"{chips.decision_kind(entry.kind).label}: {plain(name)}" if name else entry.kind,
+        what=chips.decision_kind(entry.kind),
+        who=who,
+        at=when(entry.at, now),
+        sentence=summary_line(f"{entry.actor_name} {_did(entry, name)}", 300),
+        trail=Trail(Link("Decisions", places.decisions(back))),
+        target=Link(summary_line(name, 100), target_url(entry, places)),
+        facts=_facts(opened, places),
+        reason=reveal(entry.reason),
+        seen=_seen(opened),
+        outcome=(
+            job_progress(opened.progress, places=places, overdue_s=overdue_s, with_decision=False)
+            if opened.progress
+            else None
+        ),
+        outcome_text=_CAME_OF_IT.get(entry.kind, "It took effect at once."),
+        chain=(
+            Fact("Entry", count(entry.seq)),
+            Fact("Hash", opened.hash),
+            Fact("Hash of the entry before", opened.prev_hash or "none, this is the first"),
+            Fact("Hash of the texts", opened.payload_hash),
+        ),
+    )
+
+
+def _did(entry: Entry, name: str) -> str:
+    return DID.get(entry.kind, f"{entry.kind} {{x}}").replace("{x}", name or "it")
+
+
+def _facts(opened: Opened, places: Places) -> tuple[Fact, ...]:
+    entry = opened.entry
+    facts = [Fact("By", plain(entry.actor_name))]
+    if entry.actor_roles:
+        facts.append(Fact("Roles then", ", ".join(entry.actor_roles)))
+    if opened.sign_in:
+        facts.append(Fact("Signed in with", opened.sign_in))
+    if opened.opened_at:
+        facts.append(Fact("Opened", absolute(opened.opened_at)))
+        facts.append(Fact("Looked for", span((entry.at - opened.opened_at).total_seconds())))
+    if opened.agent:
+        facts.append(Fact("Agent", reveal_line(opened.agent)))
+    if opened.subject:
+        facts.append(Fact("Customer", reveal_line(opened.subject), places.subject(opened.subject)))
+    return tuple(facts)
+
+
+def _seen(opened: Opened) -> Seen:
+    given = opened.entry.given
+    if given is None:
+        return Seen(digest=opened.digest or "none", erased=ERASED)
+    lineage = _listed(given.get("lineage"))
+    ticked = {str(key) for key in _listed(given.get("ticked"))}
+    calls = tuple(
+        _call(call, ticked) for run in lineage if isinstance(run, dict) for call in _listed(run.get("calls"))
+    )
+    return Seen(
+        digest=opened.digest or "none, nothing was shown that could change",
+        facts=(*(_attempt(run) for run in lineage if isinstance(run, dict)), *_plain_facts(given)),
+        verdict=_verdict(given.get("verdict")),
+        calls=calls,
+        calls_note="No call was recorded." if lineage and not calls else "",
+        acknowledged=(UNKNOWN_ACKNOWLEDGED,) if given.get("unknown_ticked") else (),
+        headers=_headers(opened.sealed) if opened.sealed else (),
+        text=reveal(clip(opened.sealed.text)[0]) if opened.sealed else NOTHING,
+    )
+
+
+def _call(call: Any, ticked: set[str]) -> SeenCall:
+    call = call if isinstance(call, dict) else {}
+    return SeenCall(
+        name=reveal_line(str(call.get("name", ""))),
+        args=reveal(str(call.get("args_summary", ""))),
+        state=chips.call_state(str(call.get("state", ""))),
+        ticked=call_key(str(call.get("run_id")), str(call.get("call_id"))) in ticked,
+    )
+
+
+def _attempt(run: Mapping[str, Any]) -> Fact:
+    record = run.get("record")
+    kind = chips.record_kind(str(record.get("kind", ""))) if isinstance(record, dict) else None
+    state = chips.run_state(str(run.get("status", ""))).label.lower()
+    late = run.get("late_events")
+    said = [
+        state,
+        *([kind.label.lower()] if kind else []),
+        *([f"{plural(late, 'late event')}"] if late else []),
+    ]
+    return Fact(f"Attempt {plain(str(run.get('external_id', '')))}", ", ".join(said))
+
+
+def _plain_facts(given: Mapping[str, Any]) -> tuple[Fact, ...]:
+    return tuple(
+        Fact(name, summary_line(_said(given[key]), 300))
+        for key, name in _GIVEN.items()
+        if name and given.get(key) not in (None, "")
+    )
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(str(one) for one in value) if isinstance(value, list) else str(value)
+
+
+def _verdict(verdict: Any) -> VerdictBox | None:
+    if not isinstance(verdict, dict):
+        return None
+    reasons = tuple(
+        Reason(text=str(reason.get("text", "")), code=str(reason.get("code", "")))
+        for reason in _listed(verdict.get("reasons"))
+        if isinstance(reason, dict)
+    )
+    if verdict.get("may_start_again"):
+        return VerdictBox("ok", "It could start again by itself", "Nothing stood in its way.", reasons)
+    return VerdictBox(
+        "warn", "A person had to decide", "This stood in the way of starting it again:", reasons
+    )
+
+
+def _headers(sealed: Sealed) -> tuple[Fact, ...]:
+    fields = (("From", sealed.from_address), ("Reply-To", sealed.reply_to), ("Subject", sealed.subject_line))
+    return tuple(Fact(name, reveal_line(value)) for name, value in fields if value)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,88 @@
+"""Filling the progress of a job: where it stands, which stations it passed, and never done before it is."""
+
+from datetime import datetime
+
+from approvals.selectors.job_progress import Progress
+from dashboard.presenters import chips
+from dashboard.presenters.ages import span, when
+from dashboard.presenters.parts import NOTHING, JobProgress, Link, Stage
+from dashboard.presenters.places import Places
+from dashboard.presenters.text import reveal_line, summary_line
+
+_ENDS = {"done": "Done", "failed": "Failed", "in_doubt": "In doubt", "cancelled": "Taken back"}
+
+
+def job_progress(
+    progress: Progress, *, places: Places, overdue_s: int, with_decision: bool = True
+) -> JobProgress:
+    """The box (and fragment) that follows a job."""
+    now = progress.now
+    late = progress.overdue(overdue_s)
+    return JobProgress(
+        url=places.job(progress.id),
+        state=chips.job_state(progress.status),
+        text=_text(progress),
+        stages=_stages(progress, now),
+        moving=progress.moving,
+        cancellable=progress.cancellable,
+        alarm=(
+            f"No worker has taken it for {span((now - progress.due_at).total_seconds())}."
+            " Tell whoever runs this desk."
+            if late
+            else ""
+        ),
+        detail=summary_line(progress.outcome, 400) if progress.moving and progress.outcome else NOTHING,
+        task=progress.task_id,
+        decision=Link("The decision", places.decision(progress.decision_id)) if with_decision else None,
+        result=_result(progress, places),
+    )
+
+
+def _text(progress: Progress) -> str:
+    match progress.status:
+        case "held":
+            return "It is held for a moment, so that it can be taken back."
+        case "queued":
+            return "It waits for a worker." if progress.claimed_at is None else "It waits to go on."
+        case "running" if progress.kind == "send":
+            return "It is being sent."
+        case "running" if progress.accepted_at is not None:
+            return "The runtime took it; the new run goes on."
+        case "running":
+            return "A worker hands it to the runtime."
+        case _:
+            return progress.outcome or f"{_ENDS.get(progress.status, 'It ended')}."
+
+
+def _stages(progress: Progress, now: datetime) -> tuple[Stage, ...]:
+    """The stations in order; those passed have their time."""
+    reached: list[tuple[str, datetime | None]] = [("Decided", progress.created_at)]
+    if progress.status == "held" or progress.queued_at:
+        reached.append(("Held", progress.created_at))
+    if progress.status != "held":
+        reached.append(("Queued", progress.queued_at or progress.created_at))
+    if progress.claimed_at:
+        reached.append(("Started", progress.claimed_at))
+    if not progress.moving:
+        reached.append((_ENDS.get(progress.status, progress.status), progress.finished_at))
+    ahead = (
+        [name for name in ("Queued", "Started", "Done") if name not in dict(reached)]
+        if progress.moving
+        else []
+    )
+    last = len(reached) - 1
+    return (
+        *(
+            Stage(name, "now" if place == last and progress.moving else "past", when(at, now) if at else None)
+            for place, (name, at) in enumerate(reached)
+        ),
+        *(Stage(name, "ahead") for name in ahead),
+    )
+
+
+def _result(progress: Progress, places: Places) -> Link | None:
+    if progress.run_id:
+        return Link(reveal_line(f"The new run: {progress.run_name}"), places.run(progress.run_id))
+    if progress.campaign_id:
+        return Link(reveal_line(progress.campaign_name), places.campaign(progress.campaign_id))
+    return None
