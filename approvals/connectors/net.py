@@ -39,6 +39,10 @@ class Deadline:
         """The deadline with that share (0 to 1) of the time that is left taken off."""
         return Deadline(self.at - share * max(0.0, self.at - time.monotonic()))
 
+    def or_after(self, seconds: float) -> "Deadline":
+        """This deadline, or the one that many seconds from now if that is earlier."""
+        return Deadline(min(self.at, time.monotonic() + seconds))
+
     def share(self, parts: int) -> "Deadline":
         """The deadline of the first of so many equal parts of what is left."""
         return Deadline.after(self.left() / parts)

@@ -8,7 +8,7 @@ from dashboard.demo.api import Api, Journal, Rejected
 from dashboard.demo.steps import Call, Die, Fail, KeepRunning, Lose, Say, Script
 from dashboard.demo.tools import ToolFailed, Tools
 
-HEARTBEAT_S = 4.0  # well within the demo runtime's silence limit
+HEARTBEAT_S = 4.0  # well within the silence after which the demo counts a run as dead
 
 
 class Engine:

@@ -39,7 +39,7 @@ class Die:
 
 @dataclass(frozen=True)
 class KeepRunning:
-    """A heartbeat every 20 seconds, for ever."""
+    """A heartbeat every few seconds, for ever."""
 
 
 Step = Say | Call | Lose | Fail | Die | KeepRunning

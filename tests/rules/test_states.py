@@ -28,6 +28,7 @@ ALLOWED = {
         pending -> approved rejected
         approved -> pending sending
         sending -> finished stopped
+        finished ->
         rejected ->
         stopped ->
     """,

@@ -13,7 +13,7 @@ from tests.servers.listener import PATIENCE_S, Listener, reset
 
 # "connect" to "auth" count connections, the others messages: by their MAIL commands, over all connections.
 # "body": the first line of the body was read. "dot": the final dot was read. "idle": after the answer to it.
-Phase = Literal["connect", "helo", "tls", "auth", "mail", "rcpt", "data", "body", "dot", "idle"]
+Phase = Literal["connect", "helo", "tls", "auth", "mail", "rcpt", "data", "body", "dot", "idle", "rset"]
 OF_CONNECTION = ("connect", "helo", "tls", "auth")
 
 
@@ -202,7 +202,7 @@ class _Conversation:
         self.answer("idle", b"")
 
     def do_rset(self, rest: str) -> None:
-        self.sock.sendall(b"250 ok\r\n")
+        self.answer("rset", b"250 ok\r\n")
 
     def do_quit(self, rest: str) -> None:
         self.sock.sendall(b"221 bye\r\n")

@@ -16,7 +16,7 @@ from approvals.connectors.smtp.message import Message, SmtpOutcome, SmtpSettings
 from approvals.connectors.smtp.session import Lost, Session
 from approvals.rules import smtp as rules
 
-QUIT_S = 2.0
+POLITE_S = 2.0  # the longest wait for an answer that changes nothing
 # The share of the time that is kept for the answer to the final dot: giving up before it leaves no doubt.
 KEPT_FOR_ANSWER = 0.25
 REPLY_LIMIT = 500  # bytes of a reply that are kept
@@ -91,7 +91,7 @@ class Channel:
         if session is None:
             return
         with contextlib.suppress(OSError), contextlib.closing(session):
-            session.deadline = net.Deadline.after(QUIT_S)
+            session.deadline = net.Deadline.after(POLITE_S)
             session.docmd("QUIT")
 
     def _until(self, deadline: float | None) -> net.Deadline:
@@ -134,7 +134,7 @@ class Channel:
         # Inside the body RSET would be text of the message; 421 says that the server is closing anyway.
         if stopped.code is not None and 400 <= stopped.code != 421 and stopped.phase != "body":
             with contextlib.suppress(OSError):
-                session.deadline = until
+                session.deadline = until.or_after(POLITE_S)
                 if session.docmd("RSET")[0] == 250:
                     return
         self._drop()
