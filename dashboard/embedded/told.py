@@ -72,7 +72,7 @@ def has_own_database(environ: Mapping[str, str]) -> bool:
     missing = [name for name in DATABASE_URLS if not environ.get(name)]
     if missing and len(missing) < len(DATABASE_URLS):
         raise Trouble(
-            f"{' and '.join(missing)} is missing in the environment; a database of your own needs "
+            f"The environment lacks {' and '.join(missing)}; a database of your own needs all of "
             f"{', '.join(DATABASE_URLS)}."
         )
     return not missing
