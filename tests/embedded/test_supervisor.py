@@ -1,8 +1,8 @@
 """`manage.py up` as a person meets it: real processes, real signals."""
 
 import os
-import socket
 import shutil
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
