@@ -10,27 +10,30 @@ from django.db.models.functions import Now
 from approvals import faults
 from approvals.access.actors import Actor
 from approvals.access.desk import campaign_for, delivery_for
-from approvals.exceptions import AlreadyDecided, Conflict, Invalid, Stale
+from approvals.exceptions import DECIDED, Conflict, Invalid, Stale
 from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
 from approvals.rules.decisions import RESOLUTIONS, reason_given
 from approvals.rules.shown import Shown
 from approvals.services import decisions
+from approvals.services.lineages import last_decision
 
+# What can be said of a delivery in doubt or failed (the words are in rules.decisions).
+OF_DELIVERIES = ("happened", "do_again", "leave")
 # What moves a campaign out of a state in which it waits.
 _ANSWERS = ("approve", "reject", "cancel_send", "stop")
 
 
 @transaction.atomic
 def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool]:
-    """Release a campaign, bound to the digest shown; (the decision, whether it only repeats one's own).
+    """Release a campaign, bound to the digest shown.
 
-    NotAllowed, AlreadyDecided, Stale, or Conflict where nobody could be reached.
+    Here and below: (the decision, whether it only repeats one's own); NotFound, NotAllowed, AlreadyDecided, Stale,
+    Conflict, Invalid.
     """
-    campaign, version = _locked(by, campaign_id)
-    by.require("approve")
+    campaign, version = _locked(by, campaign_id, "approve")
     if campaign.status != "pending":
         return _somebody_was_first(campaign, by, "approve"), True
-    _refuse_stale(version, shown)
+    _refuse_changed(campaign, version, shown)
     if not Delivery.objects.filter(version_id=version.id, state="planned").exists():
         raise Conflict(
             "Nobody can be reached by this campaign, so there is nothing to approve.", code="no_audience"
@@ -46,51 +49,55 @@ def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bo
         status="held" if hold_s else "queued",
         due_at=Now() + timedelta(seconds=hold_s),
     )
-    decision = _record(by, "approve", campaign, _told(campaign, version), shown=shown, id=decision_id)
+    decision = _record(by, "approve", campaign, shown, _told(campaign, version), id=decision_id)
     faults.point("decide.before_commit")
     return decision, False
 
 
 @transaction.atomic
 def reject(*, by: Actor, campaign_id: UUID, shown: Shown, comment: str) -> tuple[Decision, bool]:
-    """Refuse a campaign, with a comment for its proposer; raises like `approve`."""
-    campaign, version = _locked(by, campaign_id)
-    by.require("reject")
+    """Refuse a campaign, with a comment for its proposer."""
+    campaign, version = _locked(by, campaign_id, "reject")
     if campaign.status != "pending":
         return _somebody_was_first(campaign, by, "reject"), True
-    _refuse_stale(version, shown)
+    _refuse_changed(campaign, version, shown)
     comment = reason_given(comment, field="comment")
     Campaign.objects.filter(id=campaign.id).update(status="rejected", comment=comment, finished_at=Now())
     given = _told(campaign, version) | {"comment": comment}
-    return _record(by, "reject", campaign, given, shown=shown), False
+    return _record(by, "reject", campaign, shown, given), False
 
 
 @transaction.atomic
-def take_back(*, by: Actor, campaign_id: UUID) -> Decision:
+def take_back(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool]:
     """Undo an approval while its job is held or queued; Conflict once a worker has it."""
-    campaign, version = _locked(by, campaign_id)
-    by.require("cancel_send")
+    campaign, version = _locked(by, campaign_id, "cancel_send")
+    # Approved means that no worker has begun with it: `sending.begin` takes the same lock before it does.
     taken_back = campaign.status == "approved" and Job.objects.filter(
-        campaign_id=campaign.id, status__in=["held", "queued"], claimed_at__isnull=True
+        campaign_id=campaign.id, status__in=["held", "queued"]
     ).update(status="cancelled", outcome=f"Taken back by {by.name}.")
     if not taken_back:
+        first = last_decision(campaign.id, _ANSWERS) if campaign.status == "pending" else None
+        if first is not None and first.kind == "cancel_send":
+            return decisions.own_or_refused(first, by=by, kind="cancel_send", target_id=campaign.id), True
         raise Conflict(
             "This campaign is not waiting to be sent, so it cannot be taken back. It can be stopped while it is"
             " being sent.",
             code="too_late",
         )
     Campaign.objects.filter(id=campaign.id).update(status="pending")
-    return _record(by, "cancel_send", campaign, _told(campaign, version))
+    return _record(by, "cancel_send", campaign, shown, _told(campaign, version)), False
 
 
 @transaction.atomic
-def stop(*, by: Actor, campaign_id: UUID, reason: str) -> Decision:
-    """Stop a campaign that is being sent: what has not begun is skipped, for good."""
-    campaign, _ = _locked(by, campaign_id)
-    by.require("stop_send")
-    reason = reason_given(reason)
+def stop(*, by: Actor, campaign_id: UUID, shown: Shown, reason: str) -> tuple[Decision, bool]:
+    """Stop a campaign that is being sent: what has not begun is skipped, for good. Never refused as stale."""
+    campaign, _ = _locked(by, campaign_id, "stop_send")
     if campaign.status != "sending":
+        first = last_decision(campaign.id, _ANSWERS) if campaign.status == "stopped" else None
+        if first is not None:
+            return decisions.own_or_refused(first, by=by, kind="stop", target_id=campaign.id), True
         raise Conflict("This campaign is not being sent, so there is nothing to stop.")
+    reason = reason_given(reason)
     # A job in a worker's hands ends by itself: its next intent finds the campaign stopped. Jobs and deliveries come
     # before the campaign, whose trigger touches the queue: a lease that runs out takes them in this order too.
     Job.objects.filter(campaign_id=campaign.id, status__in=["held", "queued"]).update(
@@ -100,19 +107,24 @@ def stop(*, by: Actor, campaign_id: UUID, reason: str) -> Decision:
         state="skipped", settled_at=Now(), reply=f"Stopped by {by.name}."
     )
     Campaign.objects.filter(id=campaign.id).update(status="stopped", finished_at=Now())
-    return _record(by, "stop", campaign, {"reason": reason, "skipped": skipped})
+    return _record(by, "stop", campaign, shown, {"reason": reason, "skipped": skipped}), False
 
 
 @transaction.atomic
-def resolve_delivery(*, by: Actor, delivery_id: UUID, resolution: str, reason: str) -> Decision:
+def resolve_delivery(
+    *, by: Actor, delivery_id: UUID, shown: Shown, resolution: str, reason: str
+) -> tuple[Decision, bool]:
     """What became of a delivery in doubt or failed: it happened, do it again (one job of its own), or leave it."""
-    delivery = delivery_for(by, delivery_id)
-    campaign, version = _locked(by, delivery.campaign_id)
-    by.require("resolve_campaign")
-    if resolution not in ("happened", "do_again", "leave"):
+    seen = delivery_for(by, delivery_id)
+    campaign, version = _locked(by, seen.campaign_id, "resolve_campaign")
+    if resolution not in OF_DELIVERIES:
         raise Invalid(
             "resolution", "Say whether it happened, did not and is to be done again, or is to be left."
         )
+    kind = "send_again" if resolution == "do_again" else "resolve_delivery"
+    delivery = Delivery.objects.select_for_update(no_key=True).get(id=seen.id)
+    if delivery.state not in ("in_doubt", "failed") or delivery.resolved_at is not None:
+        return _already_resolved(delivery, by, kind, resolution), True
     given = {
         "reason": reason_given(reason),
         "resolution": resolution,
@@ -121,54 +133,75 @@ def resolve_delivery(*, by: Actor, delivery_id: UUID, resolution: str, reason: s
         "state": delivery.state,
         "reply": delivery.reply,
     }
-    open_ones = Delivery.objects.filter(
-        id=delivery.id, state__in=["in_doubt", "failed"], resolved_at__isnull=True
-    )
+    if resolution == "do_again":
+        if version.digest != shown.digest:
+            raise _another_version(version)
+        decision_id = _release_again(delivery)
+        return _record(by, kind, campaign, shown, given, target=delivery, id=decision_id), False
+    if resolution == "happened" and delivery.state == "failed":
+        raise Conflict("The server refused this message, so it was not sent. Do it again, or leave it.")
+    one = Delivery.objects.filter(id=delivery.id)
     if resolution == "happened":
-        if delivery.state == "failed":
-            raise Conflict("The server refused this message, so it was not sent. Do it again, or leave it.")
-        resolved = open_ones.update(state="sent", resolved_at=Now(), reply=f"{by.name}: it happened.")
-    elif resolution == "leave":
-        resolved = open_ones.update(resolved_at=Now())
+        one.update(state="sent", resolved_at=Now(), reply=f"{by.name}: it happened.")
     else:
-        resolved = open_ones.update(state="planned", reply="", settled_at=None)
-    if not resolved:
+        one.update(resolved_at=Now())
+    return _record(by, kind, campaign, shown, given, target=delivery), False
+
+
+def _already_resolved(delivery: Delivery, by: Actor, kind: str, resolution: str) -> Decision:
+    first = (
+        Decision.objects.filter(target_id=delivery.id, kind__in=["resolve_delivery", "send_again"])
+        .order_by("-seq")
+        .first()
+    )
+    if first is None:
         raise Conflict(
             "This delivery does not wait for a decision any more. Reload the page to see where it stands."
         )
-    if resolution != "do_again":
-        return _record(by, "resolve_delivery", campaign, given, target=delivery)
-    decision_id = uuid4()
-    Job.objects.create(
-        workspace_id=campaign.workspace_id,
-        decision_id=decision_id,
+    return decisions.own_or_refused(first, by=by, kind=kind, target_id=delivery.id, resolution=resolution)
+
+
+def _release_again(delivery: Delivery) -> UUID:
+    """The job that sends one delivery once more; the id of the decision that it is for."""
+    # Without the time of the last try, so that this one does not wait out a pause.
+    Delivery.objects.filter(id=delivery.id).update(state="planned", reply="", settled_at=None)
+    job = Job.objects.create(
+        workspace_id=delivery.workspace_id,
+        decision_id=uuid4(),
         kind="send",
-        campaign_id=campaign.id,
+        campaign_id=delivery.campaign_id,
         delivery_id=delivery.id,
         status="queued",
     )
-    return _record(by, "send_again", campaign, given, target=delivery, id=decision_id, digest=version.digest)
+    return job.decision_id
 
 
-def _locked(by: Actor, campaign_id: UUID) -> tuple[Campaign, Version]:
+def _locked(by: Actor, campaign_id: UUID, permission: str) -> tuple[Campaign, Version]:
     """The campaign under its row lock, and its newest version: decisions on it come one after the other."""
     campaign_for(by, campaign_id)
+    by.require(permission)
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=campaign_id)
     return campaign, Version.objects.filter(campaign_id=campaign.id).latest("number")
 
 
-def _refuse_stale(version: Version, shown: Shown) -> None:
+def _refuse_changed(campaign: Campaign, version: Version, shown: Shown) -> None:
+    """Stale where another version is there now, or where somebody decided and took it back meanwhile."""
     if version.digest != shown.digest:
-        raise Stale([f"Version {version.number} of this campaign took the place of the one you looked at."])
+        raise _another_version(version)
+    last = last_decision(campaign.id, _ANSWERS)
+    if last is not None and last.at > shown.opened_at:
+        raise Stale([f"{last.actor_name} {DECIDED[last.kind]} after you opened this page."])
+
+
+def _another_version(version: Version) -> Stale:
+    return Stale([f"Version {version.number} of this campaign took the place of the one you looked at."])
 
 
 def _somebody_was_first(campaign: Campaign, by: Actor, kind: str) -> Decision:
-    first = Decision.objects.filter(item_id=campaign.id, kind__in=_ANSWERS).order_by("-seq").first()
+    first = last_decision(campaign.id, _ANSWERS)
     if first is None:
         raise Conflict("This campaign does not wait for a decision. Reload the page to see where it stands.")
-    if (first.actor_kind, first.actor_id, first.kind) == (by.kind, by.id, kind):
-        return first
-    raise AlreadyDecided(first.actor_name, first.kind, first.at, decisions.reason_of(first))
+    return decisions.own_or_refused(first, by=by, kind=kind, target_id=campaign.id)
 
 
 def _told(campaign: Campaign, version: Version) -> dict[str, Any]:
@@ -186,11 +219,10 @@ def _record(
     by: Actor,
     kind: str,
     campaign: Campaign,
+    shown: Shown,
     evidence: dict[str, Any],
     *,
     target: Delivery | None = None,
-    shown: Shown | None = None,
-    digest: str = "",
     id: UUID | None = None,
 ) -> Decision:
     return decisions.record(
@@ -201,7 +233,7 @@ def _record(
         target_id=target.id if target else campaign.id,
         item_id=campaign.id,
         agent=campaign.agent,
-        digest=shown.digest if shown else digest,
-        opened_at=shown.opened_at if shown else None,
-        evidence=evidence,
+        digest=shown.digest,
+        opened_at=shown.opened_at,
+        evidence={"campaign": campaign.name, **evidence},
     )

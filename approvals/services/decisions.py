@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 from approvals.access.actors import Actor
 from approvals.db.binding import current_workspace
+from approvals.exceptions import AlreadyDecided
 from approvals.models import Decision
 from approvals.selectors.payloads import contents_of
 from approvals.services import payloads
@@ -52,7 +53,25 @@ def record(
     )
 
 
+def evidence_of(decision: Decision) -> dict[str, Any]:
+    """What the decider gave and was shown; empty once it was erased."""
+    return contents_of([decision.payload_id]).get(decision.payload_id) or {}
+
+
 def reason_of(decision: Decision) -> str:
     """The reason or comment that was given, or an empty text where there was none or it was erased."""
-    evidence = contents_of([decision.payload_id]).get(decision.payload_id) or {}
+    evidence = evidence_of(decision)
     return str(evidence.get("reason") or evidence.get("comment") or "")
+
+
+def own_or_refused(
+    first: Decision, *, by: Actor, kind: str, target_id: UUID, resolution: str | None = None
+) -> Decision:
+    """`first` stands in the way of a decision: harmless when this person had decided just this, else AlreadyDecided.
+
+    `resolution` is the answer that is given now, where the kind alone does not say it.
+    """
+    own = (first.actor_kind, first.actor_id, first.kind, first.target_id) == (by.kind, by.id, kind, target_id)
+    if own and (resolution is None or evidence_of(first).get("resolution") == resolution):
+        return first
+    raise AlreadyDecided(first.actor_name, first.kind, first.at, reason_of(first))

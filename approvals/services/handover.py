@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from approvals.models import Decision, Run, Runtime
 from approvals.selectors.lineages import judged
 from approvals.selectors.payloads import contents_of
-from approvals.services import jobs, replays, runs, secrets
+from approvals.services import jobs, lineages, runs, secrets
 from approvals.services.jobs import Claim
 
 
@@ -29,7 +29,7 @@ class Order:
 @transaction.atomic
 def prepare(*, held: Claim) -> Order | None:
     """Check that what was decided about is still so, then commit the intent. None: ended with why, or lost."""
-    run = replays.lock_lineage(Run.objects.get(id=held.target_id))
+    run = lineages.lock(Run.objects.get(id=held.target_id))
     original = Run.objects.get(id=run.replay_of_id or run.id)
     decided = Decision.objects.filter(jobs__id=held.job_id).values_list("digest", flat=True).get()
     _facts, _verdict, digest = judged(original, without=run.id)
@@ -52,7 +52,7 @@ def prepare(*, held: Claim) -> Order | None:
     }
     return Order(
         base_url=runtime.base_url,
-        secret=secrets.unseal(runtime.signing_secret),
+        secret=secrets.unseal(bytes(runtime.signing_secret)),
         allowed_hosts=frozenset(hosts),
         job_id=held.job_id,
         payload={
@@ -75,7 +75,7 @@ def _refuse(held: Claim, run: Run, why: str) -> None:
 @transaction.atomic
 def settle(*, held: Claim, kind: str, detail: str) -> bool:
     """Write down what the runtime said: accepted, refused or in_doubt. False if the lease was lost meanwhile."""
-    run = replays.lock_lineage(Run.objects.get(id=held.target_id))
+    run = lineages.lock(Run.objects.get(id=held.target_id))
     if kind == "accepted":
         if not jobs.accepted(held, detail):
             return False

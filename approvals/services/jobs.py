@@ -188,5 +188,5 @@ _ENDINGS = {
     "completed": ("done", "The new run completed."),
     "failed": ("done", "The new run ended with a failure."),
     "cancelled": ("done", "The new run was cancelled by its runtime."),
-    "interrupted": ("failed", "The new run went silent; it waits for a decision itself."),
+    "interrupted": ("failed", "The new run was interrupted; it waits for a decision itself."),
 }

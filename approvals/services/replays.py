@@ -9,14 +9,16 @@ from django.db import transaction
 
 from approvals import faults
 from approvals.access.actors import Actor, TokenBearer, rule_for
-from approvals.access.desk import run_for
-from approvals.exceptions import AlreadyDecided, Conflict, NotFound, Refusal, Stale
+from approvals.access.desk import job_for
+from approvals.exceptions import DECIDED, AlreadyDecided, Conflict, NotFound, Refusal, Stale
 from approvals.models import Decision, Job, Run
 from approvals.rules import decisions as kinds
 from approvals.rules.shown import Shown
-from approvals.rules.verdict import OVERRIDABLE, RunFacts, Verdict, forceable
-from approvals.selectors.lineages import judged
-from approvals.services import decisions
+from approvals.rules.verdict import OVERRIDABLE, Verdict, forceable
+from approvals.services import decisions, lineages
+from approvals.services.lineages import Case
+
+PUT_ASIDE = ("dismiss", "resolve_run")  # the kinds that take a run out of the queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,36 +66,28 @@ def request_by_rule(*, bearer: TokenBearer, run_id: UUID) -> Started:
     seen = Run.objects.filter(id=run_id, runtime_id=bearer.runtime_id).first()
     if seen is None:
         raise NotFound()
-    run = lock_lineage(seen)
-    facts, verdict, digest = judged(run)
-    if not verdict.may_start_again:
-        raise NotSafe(verdict)
-    return start(
-        by=rule_for(bearer),
-        run=run,
-        kind="replay",
-        evidence=_evidence(run, facts, verdict, {"asked_for_by": bearer.hint}),
-        digest=digest,
-    )
+    case = lineages.judge(lineages.lock(seen))
+    if not case.verdict.may_start_again:
+        raise NotSafe(case.verdict)
+    evidence = lineages.evidence_of(case, {"asked_for_by": bearer.hint})
+    return start(by=rule_for(bearer), run=case.run, kind="replay", evidence=evidence, digest=case.digest)
 
 
 @transaction.atomic
 def _decide(*, by: Actor, run_id: UUID, shown: Shown, kind: str, given: dict[str, Any]) -> Started:
-    seen = run_for(by, run_id)
-    by.require(kind)
-    run = lock_lineage(seen)
-    facts, verdict, digest = judged(run)
-    if "replay_in_flight" in verdict.codes:
-        return _somebody_was_first(run, by, kind)
-    if digest != shown.digest:
-        raise Stale(kinds.changes(shown.told, facts))
+    case = lineages.open_case(by, run_id, kind)
+    if "replay_in_flight" in case.verdict.codes:
+        return _somebody_was_first(case, by, kind)
+    if case.digest != shown.digest:
+        return _decided_meanwhile(case, by, kind, shown)
+    pass
+    lineages.refuse_superseded(case)
     if kind == "force_replay":
-        _check_force(verdict, given)
-    elif not verdict.may_start_again:
-        raise Conflict(" ".join(reason.text for reason in verdict.reasons), code="not_safe")
-    started = start(
-        by=by, run=run, kind=kind, evidence=_evidence(run, facts, verdict, given), digest=digest, shown=shown
-    )
+        _check_force(case.verdict, given)
+    elif not case.verdict.may_start_again:
+        raise Conflict(" ".join(reason.text for reason in case.verdict.reasons), code="not_safe")
+    evidence = lineages.evidence_of(case, given)
+    started = start(by=by, run=case.run, kind=kind, evidence=evidence, digest=case.digest, shown=shown)
     faults.point("decide.before_commit")
     return started
 
@@ -108,22 +102,25 @@ def _check_force(verdict: Verdict, given: dict[str, Any]) -> None:
         raise Conflict(" ".join(reason.text for reason in blocking), code=blocking[0].code)
     given["reason"] = kinds.reason_given(given["reason"])
     kinds.check_acknowledged(verdict, given["ticked"], given["unknown_ticked"])
-
-
-def lock_lineage(run: Run) -> Run:
-    """Lock every attempt and read the run anew: decisions on one lineage come one after the other.
-
-    All attempts, before anything else is touched: the journal's trigger locks a run and then the queue's row, and
-    whoever took them the other way round would wait for it in a circle.
-    """
-    attempts = Run.objects.select_for_update(no_key=True).filter(lineage_id=run.lineage_id)
-    return {attempt.id: attempt for attempt in attempts.order_by("created_at", "id")}[run.id]
+    # The log keeps what was on the page, and no word that somebody sent along with it.
+    keys = [kinds.call_key(call.run_id, call.call_id) for call in verdict.calls]
+    given["ticked"] = [key for key in keys if key in given["ticked"]]
 
 
 def start(
-    *, by: Actor, run: Run, kind: str, evidence: dict[str, Any], digest: str, shown: Shown | None = None
+    *,
+    by: Actor,
+    run: Run,
+    kind: str,
+    evidence: dict[str, Any],
+    digest: str,
+    shown: Shown | None = None,
+    target: tuple[str, UUID] | None = None,
 ) -> Started:
-    """In the open transaction, under the lineage's lock: the new run, its job, and last the decision."""
+    """In the open transaction, under the lineage's lock: the new run, its job, and last the decision.
+
+    `target` is what was decided about (kind and id) where that is not the run itself.
+    """
     attempt = Run.objects.filter(lineage_id=run.lineage_id).count() + 1
     root_id = Run.objects.values_list("external_id", flat=True).get(id=run.lineage_id)
     new_run = Run.objects.create(
@@ -148,12 +145,13 @@ def start(
         run_id=new_run.id,
         status="queued",
     )
+    target_kind, target_id = target or ("run", run.id)
     decision = decisions.record(
         id=decision_id,
         by=by,
         kind=kind,
-        target_kind="run",
-        target_id=run.id,
+        target_kind=target_kind,
+        target_id=target_id,
         item_id=run.lineage_id,
         agent=run.agent,
         subject=run.subject,
@@ -164,55 +162,75 @@ def start(
     return Started(decision, job, new_run)
 
 
-def _evidence(
-    run: Run, facts: tuple[RunFacts, ...], verdict: Verdict, given: dict[str, Any]
-) -> dict[str, Any]:
-    return {
-        **given,
-        "run": run.external_id,
-        "verdict": {
-            "may_start_again": verdict.may_start_again,
-            "reasons": [{"code": reason.code, "text": reason.text} for reason in verdict.reasons],
-        },
-        "lineage": [asdict(fact) for fact in facts],
-    }
-
-
-def _somebody_was_first(run: Run, by: Actor, kind: str) -> Started:
+def _somebody_was_first(case: Case, by: Actor, kind: str) -> Started:
     """A replay of this lineage is under way: harmless when this person asked for just this, else the loser's screen."""
-    job = (
-        Job.objects.select_related("decision", "run")
-        .filter(run__lineage_id=run.lineage_id, run__status="running")
-        .order_by("-created_at")
-        .first()
-    )
-    if job is None or job.run is None:
+    started = already_started(case, by, kind)
+    if started is None:
         raise Conflict(
             "Another attempt of this run is under way. Wait until it ends.", code="replay_in_flight"
         )
+    return started
+
+
+def already_started(case: Case, by: Actor, kind: str) -> Started | None:
+    """The replay under way, if this person's decision of this kind began it; AlreadyDecided for anybody else's.
+
+    None when no replay of the lineage is under way.
+    """
+    job = lineages.last_release(case)
+    if job is None or job.run is None or job.run.status != "running" or job.run_id == case.run.id:
+        return None
+    first = decisions.own_or_refused(job.decision, by=by, kind=kind, target_id=case.run.id)
+    return Started(first, job, job.run, repeated=True)
+
+
+def _decided_meanwhile(case: Case, by: Actor, kind: str, shown: Shown) -> Started:
+    """Something changed: was it a replay that already came to its end? The same form once more is harmless."""
+    job = lineages.last_release(case)
+    if job is None or job.run is None or job.decision.at < shown.opened_at:
+        raise Stale(kinds.changes(shown.told, case.facts))
     first = job.decision
-    if (first.actor_kind, first.actor_id, first.kind, first.target_id) == (by.kind, by.id, kind, run.id):
+    if first.opened_at == shown.opened_at:
+        decisions.own_or_refused(first, by=by, kind=kind, target_id=case.run.id)
         return Started(first, job, job.run, repeated=True)
+    if job.status == "cancelled":
+        raise Stale([f"{first.actor_name} {DECIDED[first.kind]}. {job.outcome}"])
+    raise AlreadyDecided(first.actor_name, first.kind, first.at, decisions.reason_of(first))
+
+
+def refuse_dismissed(case: Case) -> None:
+    """AlreadyDecided for a run that somebody put aside; it can be reopened."""
+    if case.run.dismissed_at is None:
+        return
+    first = lineages.last_decision(case.run.lineage_id, PUT_ASIDE)
+    if first is None:
+        raise Conflict("This run was dismissed. Reopen it first.")
     raise AlreadyDecided(first.actor_name, first.kind, first.at, decisions.reason_of(first))
 
 
 @transaction.atomic
-def cancel(*, by: Actor, job_id: UUID) -> Decision:
-    """Take a replay back while it is held or queued; Conflict once a worker has it."""
-    job = Job.objects.select_related("run").filter(id=job_id, kind="replay").first()
-    if job is None or job.run is None:
+def cancel(*, by: Actor, job_id: UUID, shown: Shown) -> tuple[Decision, bool]:
+    """Take a replay back while it is held or queued; (the decision, whether it only repeats one's own).
+
+    NotFound, NotAllowed, AlreadyDecided, and Conflict once a worker has it.
+    """
+    job = job_for(by, job_id)
+    if job.run_id is None:
         raise NotFound()
     by.require("cancel_replay")
-    run = lock_lineage(job.run)
+    run = lineages.lock(Run.objects.get(id=job.run_id))
     taken_back = Job.objects.filter(id=job.id, status__in=["held", "queued"]).update(
         status="cancelled", outcome=f"Taken back by {by.name}."
     )
     if not taken_back:
+        first = Decision.objects.filter(target_id=job.id, kind="cancel_replay").first()
+        if first is not None:
+            return decisions.own_or_refused(first, by=by, kind="cancel_replay", target_id=job.id), True
         raise Conflict(
             "A worker already has this replay, so it cannot be taken back any more.", code="too_late"
         )
     Run.objects.filter(id=run.id, status="running").update(status="cancelled")
-    return decisions.record(
+    decision = decisions.record(
         by=by,
         kind="cancel_replay",
         target_kind="job",
@@ -220,5 +238,8 @@ def cancel(*, by: Actor, job_id: UUID) -> Decision:
         item_id=run.lineage_id,
         agent=run.agent,
         subject=run.subject,
+        digest=shown.digest,
+        opened_at=shown.opened_at,
         evidence={"run": run.external_id},
     )
+    return decision, False

@@ -7,6 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 
 from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Version
 from approvals.rules.content import Content
@@ -15,6 +17,7 @@ from approvals.services.jobs import Claim
 
 RETRY_S = 30.0  # after a server that was not there, or asked to wait
 ATTEMPTS = 5  # for one recipient whose server keeps asking to wait
+STOPPED = "The campaign was stopped."
 _WAIT: Any = timedelta(seconds=RETRY_S)
 
 
@@ -44,15 +47,18 @@ def begin(*, held: Claim) -> Sealed | None:
     version = Version.objects.filter(campaign_id=campaign.id).latest("number")
     approved = Decision.objects.filter(jobs__id=held.job_id).values_list("digest", flat=True).get()
     if approved != version.digest:
-        jobs.finish(
+        if jobs.finish(
             held, "failed", "The campaign is not the one that was approved any more; nothing was sent."
-        )
+        ):
+            # It waits for a decision again: the one that was made is about another content.
+            Campaign.objects.filter(id=campaign.id, status="approved").update(status="pending")
         return None
     if held.delivery_id is None:
         if campaign.status == "approved":
             Campaign.objects.filter(id=campaign.id).update(status="sending")
         elif campaign.status != "sending":
-            jobs.finish(held, "done", "The campaign was stopped.")
+            _skip_left(held)
+            jobs.finish(held, "done", STOPPED)
             return None
     return Sealed(version.id, content_of(version))
 
@@ -68,13 +74,19 @@ _INTENT = """
     from approvals_job j, approvals_campaign c
     where d.id = (
         select next.id from approvals_delivery next
-        where next.version_id = %s and next.state = 'planned' and (%s::uuid is null or next.id = %s)
+        where next.version_id = %s and next.state = 'planned' and {whose}
           and (next.attempt = 0 or next.settled_at is null or next.settled_at < clock_timestamp() - %s)
         order by next.attempt, next.position limit 1 for update skip locked)
       and j.id = %s and j.fence = %s and j.status = 'running' and j.lease_until > clock_timestamp()
       and c.id = j.campaign_id and d.campaign_id = c.id and (j.delivery_id is not null or c.status = 'sending')
     returning d.id, d.address, d.message_id, d.audience_row_id, d.attempted_at
 """
+_THIS_ONE = _INTENT.format(whose="next.id = %s")
+# A recipient that somebody sends to again has a job of its own.
+_ANY_OTHER = _INTENT.format(
+    whose="""not exists (select from approvals_job own where own.campaign_id = %s
+          and own.delivery_id = next.id and own.status in ('held', 'queued', 'running'))"""
+)
 
 
 @transaction.atomic
@@ -84,8 +96,8 @@ def next_intent(*, held: Claim, sealed: Sealed) -> Intent | None:
     Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     with connection.cursor() as cursor:
         cursor.execute(
-            _INTENT,
-            [sealed.version_id, held.delivery_id, held.delivery_id, _WAIT, held.job_id, held.fence],
+            _THIS_ONE if held.delivery_id else _ANY_OTHER,
+            [sealed.version_id, held.delivery_id or held.target_id, _WAIT, held.job_id, held.fence],
         )
         row = cursor.fetchone()
     if row is None:
@@ -117,15 +129,16 @@ def end_batch(*, held: Claim, trouble: str = "") -> str:
     `trouble` is what stopped the channel as a whole; then, or when all that is left was asked to wait, it rests.
     """
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
-    ours: dict[str, Any] = {"id": held.delivery_id} if held.delivery_id else {}
-    left = Delivery.objects.filter(campaign_id=campaign.id, state="planned", **ours)
-    stopped = held.delivery_id is None and campaign.status != "sending"
-    if not stopped and left.exists():
+    if held.delivery_id is None and campaign.status != "sending":
+        _skip_left(held)  # one that was asked to wait while the rest was skipped
+        return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
+    left = _left(held)
+    if left.exists():
         waits = bool(trouble) or not left.filter(attempt=0).exists()
         why = f"The mail server asked to wait, or was not there: {trouble}" if trouble else ""
-        jobs.requeue(held, wait_s=RETRY_S if waits else 0, outcome=why)
-        return "queued"
-    if not jobs.finish(held, "done", "Stopped." if stopped else _told(held)):
+        given_back = jobs.requeue(held, wait_s=RETRY_S if waits else 0, outcome=why)
+        return "queued" if given_back else "lost"
+    if not jobs.finish(held, "done", _told(held)):
         return "lost"
     others = Job.objects.filter(campaign_id=campaign.id, status__in=["held", "queued", "running"]).exclude(
         id=held.job_id
@@ -137,6 +150,19 @@ def end_batch(*, held: Claim, trouble: str = "") -> str:
                 [campaign.id],
             )
     return "done"
+
+
+def _left(held: Claim) -> QuerySet[Delivery]:
+    """What is still to be sent by this job."""
+    planned = Delivery.objects.filter(campaign_id=held.target_id, state="planned")
+    if held.delivery_id:
+        return planned.filter(id=held.delivery_id)
+    own = Job.objects.filter(campaign_id=held.target_id, status__in=["held", "queued", "running"])
+    return planned.exclude(id__in=own.filter(delivery__isnull=False).values("delivery_id"))
+
+
+def _skip_left(held: Claim) -> None:
+    _left(held).update(state="skipped", settled_at=Now(), reply=STOPPED)
 
 
 def _told(held: Claim) -> str:
