@@ -7,7 +7,7 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
 
-from tests.api.test_bad_input import CALLS
+from tests.api.bad_values import CALLS
 from tests.api.world import Caller
 
 pytestmark = pytest.mark.usefixtures("database")

@@ -19,9 +19,12 @@ def test_the_facts_of_many_lineages_are_those_of_each(caller: Caller) -> None:
     caller.report(again, the_end(1, "failed"))
     replay = caller.send("POST", f"/runs/{again}/replay").json["run_id"]
     caller.report(replay, a_call(1, "c-9", text="x" * 1000))
+    waiting = caller.open_run()
+    caller.report(waiting, the_end(1, "failed"))
+    assert caller.send("POST", f"/runs/{waiting}/replay").status == 202
     with bind(caller.workspace_id), transaction.atomic():
         ids = set(Run.objects.values_list("lineage_id", flat=True))
-        assert len(ids) == 4
+        assert len(ids) == 5
         assert {id: lineage.facts for id, lineage in runs.lineages_of(ids).items()} == {
             id: lineages.facts_of(id) for id in ids
         }

@@ -50,7 +50,7 @@ class Caller:
 
     def send(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
         given = {"Authorization": f"Bearer {self.token}"} | headers
-        response = Client(raise_request_exception=False, headers=given).generic(
+        response = Client(enforce_csrf_checks=True, raise_request_exception=False, headers=given).generic(
             method, f"/api/v1{path}", body or b"", content_type="application/json"
         )
         text = response.content.decode()
