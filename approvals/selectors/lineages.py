@@ -1,6 +1,8 @@
 """What a lineage did: the facts that the verdict is made from, each run with its record and its calls."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -13,49 +15,27 @@ from approvals.selectors.payloads import contents_of
 
 SUMMARY_LENGTH = 300  # characters of a call's arguments in lists and refusals
 
-_FACTS = """
-    select r.id, rec.kind, rec.complete, rec.why,
-      (select count(*) from approvals_event e where e.workspace_id = r.workspace_id and e.run_id = r.id and e.late),
-      (select count(*) from approvals_event e where e.workspace_id = r.workspace_id and e.run_id = r.id
-         and e.type <> 'heartbeat')
-    from approvals_run r, lateral run_record(r.workspace_id, r.id) rec
-    where r.lineage_id = %s
-"""
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call with its arguments (a JSON value; None where they were erased)."""
+
+    facts: CallFacts
+    args: Any
 
 
-def runs_of(lineage_id: UUID, *, without: UUID | None = None) -> Sequence[Run]:
-    """The attempts of a lineage, oldest first."""
-    runs = Run.objects.filter(lineage_id=lineage_id).order_by("created_at", "id")
-    return list(runs.exclude(id=without) if without else runs)
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The attempts of one lineage, oldest first, with what each is known to have done."""
+
+    attempts: tuple[Run, ...]
+    facts: tuple[RunFacts, ...]
+    calls: Mapping[UUID, Sequence[Call]]
 
 
 def facts_of(lineage_id: UUID, *, without: UUID | None = None) -> tuple[RunFacts, ...]:
     """The facts of every attempt, oldest first; `without` leaves out the replay that a decision made itself."""
-    runs = runs_of(lineage_id, without=without)
-    with connection.cursor() as cursor:
-        cursor.execute(_FACTS, [lineage_id])
-        records = {row[0]: row[1:] for row in cursor.fetchall()}
-    calls = _calls_of([run.id for run in runs])
-    has_input = set(
-        Payload.objects.filter(id__in=[run.input_payload_id for run in runs]).values_list("id", flat=True)
-    )
-    head = next((run.id for run in reversed(runs) if run.started_at), None)
-    return tuple(
-        RunFacts(
-            id=str(run.id),
-            external_id=run.external_id,
-            status=run.status,
-            started=run.started_at is not None,
-            record=RecordFacts(*records[run.id][:3]),
-            settled=run.settled_at is not None,
-            late_events=records[run.id][3],
-            has_input=run.input_payload_id in has_input,
-            is_head=run.id == head,
-            calls=tuple(calls.get(run.id, ())),
-            events=records[run.id][4],
-        )
-        for run in runs
-    )
+    return lineages_of([lineage_id], without=without)[lineage_id].facts
 
 
 def judged(run: Run, *, without: UUID | None = None) -> tuple[tuple[RunFacts, ...], Verdict, str]:
@@ -64,29 +44,91 @@ def judged(run: Run, *, without: UUID | None = None) -> tuple[tuple[RunFacts, ..
     return facts, verdict_of(facts, str(run.id)), lineage_digest(facts)
 
 
-def _calls_of(run_ids: Sequence[UUID]) -> dict[UUID, list[CallFacts]]:
-    rows = list(ToolCall.objects.filter(run_id__in=run_ids).order_by("run_id", "seq"))
-    arguments = contents_of(row.args_payload_id for row in rows)
-    calls: dict[UUID, list[CallFacts]] = {}
-    for row in rows:
-        calls.setdefault(row.run_id, []).append(
-            CallFacts(
-                call_id=row.call_id,
-                name=row.name,
-                state=row.state,
-                args_summary=summary(_arguments(row, arguments)),
-                provenance=row.provenance,
-                run_id=str(row.run_id),
-            )
-        )
-    return calls
-
-
-def _arguments(call: ToolCall, contents: dict[UUID, Any]) -> Any:
-    return (contents.get(call.args_payload_id) or {}).get("args") if call.args_payload_id else None
-
-
 def summary(value: Any) -> str:
     """A JSON value in one short line."""
     text = "" if value is None else canonical(value)
     return text if len(text) <= SUMMARY_LENGTH else text[: SUMMARY_LENGTH - 1] + "…"
+
+
+def lineages_of(ids: Iterable[UUID], *, without: UUID | None = None) -> dict[UUID, Lineage]:
+    """Many lineages at once, in as many queries as one; `without` leaves out one attempt."""
+    ids = list(ids)
+    attempts: dict[UUID, list[Run]] = defaultdict(list)
+    found = Run.objects.filter(lineage_id__in=ids).order_by("created_at", "id")
+    runs = list(found.exclude(id=without) if without else found)
+    for run in runs:
+        attempts[run.lineage_id].append(run)
+    records = _records(ids)
+    calls = _calls([run.id for run in runs])
+    inputs = {run.input_payload_id for run in runs}
+    kept = set(Payload.objects.filter(id__in=inputs).values_list("id", flat=True))
+    return {
+        lineage_id: Lineage(tuple(members), _facts(members, records, calls, kept), calls)
+        for lineage_id, members in attempts.items()
+    }
+
+
+def _facts(
+    attempts: Sequence[Run],
+    records: Mapping[UUID, "_Record"],
+    calls: Mapping[UUID, Sequence[Call]],
+    kept: set[UUID],
+) -> tuple[RunFacts, ...]:
+    head = next((run.id for run in reversed(attempts) if run.started_at), None)
+    return tuple(
+        RunFacts(
+            id=str(run.id),
+            external_id=run.external_id,
+            status=run.status,
+            started=run.started_at is not None,
+            record=records[run.id].facts,
+            settled=run.settled_at is not None,
+            late_events=records[run.id].late_events,
+            has_input=run.input_payload_id in kept,
+            is_head=run.id == head,
+            calls=tuple(call.facts for call in calls.get(run.id, ())),
+            events=records[run.id].events,
+        )
+        for run in attempts
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    facts: RecordFacts
+    late_events: int
+    events: int
+
+
+_RECORDS = """
+    select r.id, rec.kind, rec.complete, rec.why,
+      (select count(*) from approvals_event e where e.workspace_id = r.workspace_id and e.run_id = r.id and e.late),
+      (select count(*) from approvals_event e where e.workspace_id = r.workspace_id and e.run_id = r.id
+         and e.type <> 'heartbeat')
+    from approvals_run r, lateral run_record(r.workspace_id, r.id) rec
+    where r.lineage_id = any(%s)
+"""
+
+
+def _records(lineage_ids: list[UUID]) -> dict[UUID, _Record]:
+    with connection.cursor() as cursor:
+        cursor.execute(_RECORDS, [lineage_ids])
+        return {row[0]: _Record(RecordFacts(*row[1:4]), row[4], row[5]) for row in cursor.fetchall()}
+
+
+def _calls(run_ids: Sequence[UUID]) -> dict[UUID, list[Call]]:
+    rows = list(ToolCall.objects.filter(run_id__in=run_ids).order_by("run_id", "seq"))
+    contents = contents_of(row.args_payload_id for row in rows)
+    calls: dict[UUID, list[Call]] = defaultdict(list)
+    for row in rows:
+        args = (contents.get(row.args_payload_id) or {}).get("args") if row.args_payload_id else None
+        facts = CallFacts(
+            call_id=row.call_id,
+            name=row.name,
+            state=row.state,
+            args_summary=summary(args),
+            provenance=row.provenance,
+            run_id=str(row.run_id),
+        )
+        calls[row.run_id].append(Call(facts, args))
+    return dict(calls)

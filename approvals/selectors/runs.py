@@ -5,21 +5,17 @@ A page of runs takes as many queries as a single one.
 
 import base64
 import binascii
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q, QuerySet
 
 from approvals.exceptions import Invalid
-from approvals.models import Payload, Run, ToolCall
-from approvals.rules.verdict import CallFacts, RecordFacts, RunFacts, Verdict, verdict_of
-from approvals.selectors.lineages import summary
-from approvals.selectors.payloads import contents_of
+from approvals.models import Run
+from approvals.rules.verdict import RecordFacts, Verdict, verdict_of
+from approvals.selectors.lineages import Lineage, lineages_of
 
 # Why a record is what it is, by the word that Postgres gives (sql/0004_record).
 RECORD_TEXT: Mapping[str, str] = {
@@ -33,23 +29,6 @@ RECORD_TEXT: Mapping[str, str] = {
     "merely_reported": "No call was reported, but this runtime does not promise to report each call before it is made.",
 }
 MORE_CALLS_POSSIBLE = "Tools were called; events or the end are missing, so there may be more calls."
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One tool call with its arguments (a JSON value; None where they were erased)."""
-
-    facts: CallFacts
-    args: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Lineage:
-    """The attempts of one lineage, oldest first, with what each is known to have done."""
-
-    attempts: tuple[Run, ...]
-    facts: tuple[RunFacts, ...]
-    calls: Mapping[UUID, Sequence[Call]]
 
 
 def page_of(
@@ -76,89 +55,6 @@ def told(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """These runs in the shape of the API."""
     lineages = lineages_of({run.lineage_id for run in runs})
     return [_told(run, lineages[run.lineage_id]) for run in runs]
-
-
-def lineages_of(ids: Iterable[UUID]) -> dict[UUID, Lineage]:
-    """The facts of many lineages at once: the same as selectors.lineages.facts_of gives for each."""
-    ids = list(ids)
-    attempts: dict[UUID, list[Run]] = defaultdict(list)
-    runs = list(Run.objects.filter(lineage_id__in=ids).order_by("created_at", "id"))
-    for run in runs:
-        attempts[run.lineage_id].append(run)
-    records = _records(ids)
-    calls = _calls([run.id for run in runs])
-    inputs = {run.input_payload_id for run in runs}
-    kept = set(Payload.objects.filter(id__in=inputs).values_list("id", flat=True))
-    return {
-        lineage_id: Lineage(tuple(members), _facts(members, records, calls, kept), calls)
-        for lineage_id, members in attempts.items()
-    }
-
-
-def _facts(
-    attempts: Sequence[Run],
-    records: Mapping[UUID, "_Record"],
-    calls: Mapping[UUID, Sequence[Call]],
-    kept: set[UUID],
-) -> tuple[RunFacts, ...]:
-    head = next((run.id for run in reversed(attempts) if run.started_at), None)
-    return tuple(
-        RunFacts(
-            id=str(run.id),
-            external_id=run.external_id,
-            status=run.status,
-            started=run.started_at is not None,
-            record=records[run.id].facts,
-            settled=run.settled_at is not None,
-            late_events=records[run.id].late_events,
-            has_input=run.input_payload_id in kept,
-            is_head=run.id == head,
-            calls=tuple(call.facts for call in calls.get(run.id, ())),
-            events=records[run.id].events,
-        )
-        for run in attempts
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Record:
-    facts: RecordFacts
-    late_events: int
-    events: int
-
-
-_RECORDS = """
-    select r.id, rec.kind, rec.complete, rec.why,
-      (select count(*) from approvals_event e where e.workspace_id = r.workspace_id and e.run_id = r.id and e.late),
-      (select count(*) from approvals_event e where e.workspace_id = r.workspace_id and e.run_id = r.id
-         and e.type <> 'heartbeat')
-    from approvals_run r, lateral run_record(r.workspace_id, r.id) rec
-    where r.lineage_id = any(%s)
-"""
-
-
-def _records(lineage_ids: list[UUID]) -> dict[UUID, _Record]:
-    with connection.cursor() as cursor:
-        cursor.execute(_RECORDS, [lineage_ids])
-        return {row[0]: _Record(RecordFacts(*row[1:4]), row[4], row[5]) for row in cursor.fetchall()}
-
-
-def _calls(run_ids: Sequence[UUID]) -> dict[UUID, list[Call]]:
-    rows = list(ToolCall.objects.filter(run_id__in=run_ids).order_by("run_id", "seq"))
-    contents = contents_of(row.args_payload_id for row in rows)
-    calls: dict[UUID, list[Call]] = defaultdict(list)
-    for row in rows:
-        args = (contents.get(row.args_payload_id) or {}).get("args") if row.args_payload_id else None
-        facts = CallFacts(
-            call_id=row.call_id,
-            name=row.name,
-            state=row.state,
-            args_summary=summary(args),
-            provenance=row.provenance,
-            run_id=str(row.run_id),
-        )
-        calls[row.run_id].append(Call(facts, args))
-    return dict(calls)
 
 
 def _told(run: Run, lineage: Lineage) -> dict[str, Any]:

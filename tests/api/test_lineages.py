@@ -25,7 +25,7 @@ def test_the_facts_of_many_lineages_are_those_of_each(caller: Caller) -> None:
     with bind(caller.workspace_id), transaction.atomic():
         ids = set(Run.objects.values_list("lineage_id", flat=True))
         assert len(ids) == 5
-        assert {id: lineage.facts for id, lineage in runs.lineages_of(ids).items()} == {
+        assert {id: lineage.facts for id, lineage in lineages.lineages_of(ids).items()} == {
             id: lineages.facts_of(id) for id in ids
         }
 
