@@ -18,6 +18,7 @@ from dashboard.views.refusals import refusal_page, sign_in_first
 
 # These bind, or need no database, themselves.
 ELSEWHERE = ("/api/", "/healthz", "/readyz", "/static/")
+READS = ("GET", "HEAD")
 
 
 class PageRequest(HttpRequest):
@@ -48,7 +49,7 @@ class WorkspaceMiddleware:
                 request.membership = membership  # type: ignore[attr-defined]
                 request.actor = _actor(request, membership)  # type: ignore[attr-defined]
                 stack.enter_context(bind(membership.workspace_id))
-            if request.method in ("GET", "HEAD"):
+            if request.method in READS:
                 stack.enter_context(transaction.atomic())
                 with connection.cursor() as cursor:
                     cursor.execute("set transaction read only")
@@ -57,7 +58,7 @@ class WorkspaceMiddleware:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """A refusal becomes its page; anything else is Django's to answer. Nothing of a failed GET is kept."""
         answer = refusal_page(request, exception) if isinstance(exception, Refusal) else None
-        if connection.in_atomic_block:  # last: the page asks the database too
+        if request.method in READS and connection.in_atomic_block:  # last: the page asks the database too
             transaction.set_rollback(True)
         return answer
 
