@@ -80,7 +80,7 @@ def _decide(*, by: Actor, run_id: UUID, shown: Shown, kind: str, given: dict[str
         return _somebody_was_first(case, by, kind)
     if case.digest != shown.digest:
         return _decided_meanwhile(case, by, kind, shown)
-    pass
+    refuse_dismissed(case)
     lineages.refuse_superseded(case)
     if kind == "force_replay":
         _check_force(case.verdict, given)
