@@ -7,6 +7,7 @@ do not start on a broken guard.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from cryptography.fernet import Fernet
 from django.conf import settings
@@ -169,6 +170,7 @@ def _not_applied() -> list[str]:
     return [f"{app}.{name} is not applied" for app, name in missing]
 
 
+@cache
 def expected_ground() -> Ground:
     """What has to be in place: `sql/ground.txt`, and the functions as the SQL files define them."""
     sections: dict[str, set[str]] = {name: set() for name in SECTIONS}

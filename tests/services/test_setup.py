@@ -257,7 +257,7 @@ class TestAToken:
         assert created.token.subject == "customer-1"
         assert evidence == {"runtime": "desk", "subject": "customer-1", "hint": created.token.hint}
 
-    @pytest.mark.parametrize("subject", ["", "  ", "x" * 501, "a\nb", "a\x00b"])
+    @pytest.mark.parametrize("subject", ["", "  ", "x" * 201, "a\nb", "a\x00b"])
     def test_is_never_bound_to_an_empty_or_strange_customer(self, subject: str) -> None:
         with pytest.raises(Invalid) as refusal:
             setup.create_token(by=OPERATOR, runtime="desk", subject=subject)
