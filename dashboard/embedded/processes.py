@@ -83,7 +83,7 @@ class Processes:
         identity: Identity | None = None,
         stop_signal: signal.Signals = signal.SIGTERM,
         orphan_signal: signal.Signals | None = None,
-        patience_s: float = 15,
+        patience_s: float = 10,
         fds: Sequence[int] = (),
         output: BinaryIO | None = None,
         says: bytes | None = None,
@@ -143,7 +143,7 @@ class Processes:
         """A watched child that has ended by itself, if any has."""
         return next((child for child in self.children if child.watched and not child.alive), None)
 
-    def stop(self, *children: Child) -> None:
+    def stop(self, *children: Child, patience_s: float | None = None) -> None:
         """Ask children to end, all at once; by force where they have not when their patience is over."""
         start = time.monotonic()
         for child in children:
@@ -151,7 +151,8 @@ class Processes:
                 child.process.send_signal(child.stop_signal)
         for child in children:
             try:
-                child.process.wait(max(0, start + child.patience_s - time.monotonic()))
+                patience = child.patience_s if patience_s is None else patience_s
+                child.process.wait(max(0, start + patience - time.monotonic()))
             except subprocess.TimeoutExpired:
                 _kill_session(child)
             self.forget(child)

@@ -8,11 +8,11 @@ QUEUES = ("replay", "send")
 
 
 def web(descriptor: int) -> list[str]:
-    """Gunicorn on a socket that already listens."""
+    """Gunicorn on a socket that already listens. Preloaded, it ends at once where a guard is broken."""
     return [
         *("-m", "gunicorn", "dashboard.wsgi", "--bind", f"fd://{descriptor}"),
         *("--worker-class", "gthread", "--workers", "1", "--threads", "8"),
-        *("--graceful-timeout", "5", "--no-control-socket", "--access-logfile", "-"),
+        *("--preload", "--graceful-timeout", "5", "--no-control-socket", "--access-logfile", "-"),
     ]
 
 

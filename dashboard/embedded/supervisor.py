@@ -224,7 +224,8 @@ class Supervisor:
     def _stop(self) -> None:
         if self.processes.children:
             self.say("Stopping ...")
-        self.processes.stop(*self.ours)
+        # Where something they need has died they may wait for it in vain.
+        self.processes.stop(*self.ours, patience_s=None if self.asked_to_stop else 3)
         self.processes.stop_all()
         if self.asked_to_stop:
             self.say("Stopped.")
