@@ -91,7 +91,7 @@ def test_the_products_own_connector_is_understood(api: RecordedApi, runtime: Run
 
 
 def test_an_order_that_comes_again_starts_nothing_again(
-    api: RecordedApi, mail: SmtpSink, runtime: Runtime, start: Start
+    api: RecordedApi, mail: SmtpSink, runtime: Runtime, start: Start, said: list[str]
 ) -> None:
     for message_id in ("job-7", "job-7", "another-id"):
         assert post(runtime, message_id=message_id).status_code == 202
@@ -102,6 +102,7 @@ def test_an_order_that_comes_again_starts_nothing_again(
     time.sleep(0.2)
     assert mails_to_mara(mail) == 1
     assert len(api.told("replay")) == 10
+    assert said == ["Replaying refund-assistant as run run-of-replay."]
 
 
 def test_two_orders_are_two_replays(api: RecordedApi, mail: SmtpSink, runtime: Runtime) -> None:

@@ -133,7 +133,7 @@ def _forget_the_last_heartbeat(state_file: Path) -> None:
 
 
 def test_a_start_that_has_lost_its_memory_sends_no_second_mail(
-    api: RecordedApi, mail: SmtpSink, start: Start, config: Config
+    api: RecordedApi, mail: SmtpSink, start: Start, config: Config, said: list[str]
 ) -> None:
     first = start()
     until(lambda: everything_is_told(api))
@@ -144,6 +144,7 @@ def test_a_start_that_has_lost_its_memory_sends_no_second_mail(
     time.sleep(0.1)
     assert len(mail.accepted) == 1
     assert everything_is_told(api)
+    assert said == []
 
 
 def test_an_api_that_is_not_up_yet_is_waited_for_and_said_once(
