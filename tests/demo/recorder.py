@@ -4,12 +4,18 @@ import json
 import re
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
 from tests.servers.http import Answer, HttpServer, Request
 
 TOKEN = "demo-token"
+
+
+def run_id_of(external_id: str) -> str:
+    """The id that a run is given, in the form that the product gives ids."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, external_id))
 
 
 class RecordedApi(HttpServer):
@@ -33,28 +39,24 @@ class RecordedApi(HttpServer):
                 return _said(401, detail="This token is not known.")
             return self._routed(request)
 
-    def run_id(self, external_id: str) -> str:
-        """The id that a run was given."""
-        return f"run-of-{external_id}"
-
     def told(self, external_id: str) -> list[dict[str, Any]]:
         """The events of a run, heartbeats left out, without their times."""
         with self._lock:
-            events = list(self.events.get(self.run_id(external_id), []))
+            events = list(self.events.get(run_id_of(external_id), []))
         told = [{name: value for name, value in event.items() if name != "at"} for event in events]
         return [event for event in told if event["type"] != "heartbeat"]
 
     def heartbeats(self, external_id: str) -> list[int]:
         """The numbers of a run's heartbeats."""
         with self._lock:
-            events = list(self.events.get(self.run_id(external_id), []))
+            events = list(self.events.get(run_id_of(external_id), []))
         return [event["seq"] for event in events if event["type"] == "heartbeat"]
 
     def _routed(self, request: Request) -> Answer:
         body = json.loads(request.body) if request.body else {}
         path = request.target.removeprefix("/api/v1")
         if (request.method, path) == ("POST", "/runs"):
-            run_id = self.run_id(body["external_id"])
+            run_id = run_id_of(body["external_id"])
             self.events.setdefault(run_id, [])
             self.statuses.setdefault(run_id, "running")
             return self._remembered(self.runs, body, id=run_id, status="running")

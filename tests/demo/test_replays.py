@@ -12,14 +12,14 @@ from approvals.connectors.http import Outcome, ReplayOrder, start_replay
 from approvals.rules import webhooks
 from dashboard.demo.runtime import Config, Runtime
 from tests.demo.conftest import SECRET, Start
-from tests.demo.recorder import RecordedApi, until
+from tests.demo.recorder import RecordedApi, run_id_of, until
 from tests.servers.smtp import Fault, Say, SmtpSink
 
 INPUT = {"first_name": "Mara", "email": "mara@mail.example", "order": "4711", "amount": "49.90 EUR"}
 ORDER: dict[str, Any] = {
     "job_id": "job-7",
-    "run_id": "run-of-replay",
-    "replay_of": "run-of-refund-4711",
+    "run_id": run_id_of("replay"),
+    "replay_of": run_id_of("refund-4711"),
     "agent": "refund-assistant",
     "session_id": None,
     "subject": "mara@mail.example",
@@ -31,8 +31,8 @@ ORDER: dict[str, Any] = {
 def runtime(api: RecordedApi, start: Start) -> Runtime:
     """A runtime that has no scenes left to play, and whose API knows a run to replay into."""
     for name in ("replay", "second"):
-        api.events[f"run-of-{name}"] = []
-        api.statuses[f"run-of-{name}"] = "running"
+        api.events[run_id_of(name)] = []
+        api.statuses[run_id_of(name)] = "running"
     running = start()
     until(lambda: len(api.told("refund-4711")) == 6 and len(api.told("newsletter-autumn")) == 4)
     return running
@@ -91,7 +91,7 @@ def test_the_products_own_connector_is_understood(api: RecordedApi, runtime: Run
 
 
 def test_an_order_that_comes_again_starts_nothing_again(
-    api: RecordedApi, mail: SmtpSink, runtime: Runtime, start: Start
+    api: RecordedApi, mail: SmtpSink, runtime: Runtime, start: Start, said: list[str]
 ) -> None:
     for message_id in ("job-7", "job-7", "another-id"):
         assert post(runtime, message_id=message_id).status_code == 202
@@ -102,11 +102,12 @@ def test_an_order_that_comes_again_starts_nothing_again(
     time.sleep(0.2)
     assert mails_to_mara(mail) == 1
     assert len(api.told("replay")) == 10
+    assert said == [f"Replaying refund-assistant as run {run_id_of('replay')}."]
 
 
 def test_two_orders_are_two_replays(api: RecordedApi, mail: SmtpSink, runtime: Runtime) -> None:
     assert post(runtime).status_code == 202
-    assert post(runtime, {**ORDER, "job_id": "job-8", "run_id": "run-of-second"}).status_code == 202
+    assert post(runtime, {**ORDER, "job_id": "job-8", "run_id": run_id_of("second")}).status_code == 202
     until(lambda: mails_to_mara(mail) == 2)
 
 
@@ -136,7 +137,7 @@ def test_a_run_that_was_fenced_off_stops_before_its_next_call(
     api.refuse = lambda event: event.get("name") == "send_email"
     post(runtime)
     until(lambda: len(said) == 2)
-    assert said[1].startswith("run-of-replay stopped, because the API said no (409")
+    assert said[1].startswith(f"{run_id_of('replay')} stopped, because the API said no (409")
     assert mails_to_mara(mail) == 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from approvals.rules.addresses import Refused, check_address
 from dashboard.demo.runtime import Config
 from tests.demo.conftest import Start
-from tests.demo.recorder import RecordedApi, until
+from tests.demo.recorder import RecordedApi, run_id_of, until
 from tests.servers.http import Answer
 from tests.servers.smtp import SmtpSink
 
@@ -65,7 +65,7 @@ def test_the_run_that_died_after_its_mail_really_sent_it(
         "text": "Hello Mara,\n\nwe have refunded 49.90 EUR for order 4711.\n\nYour shop\n",
     }
     assert result["call_id"] == call["call_id"]
-    assert result["receipt"] == taken.message_id == f"<{api.run_id('refund-4711')}.call-5@shop.example>"
+    assert result["receipt"] == taken.message_id == f"<{run_id_of('refund-4711')}.call-5@shop.example>"
 
 
 def test_every_subject_is_somebody_else_and_every_input_an_object(api: RecordedApi, start: Start) -> None:
@@ -93,7 +93,7 @@ def test_the_campaign_has_forty_recipients_of_whom_three_cannot_be_addressed(
     assert "{{ first_name }}" in campaign["subject"]
     assert "{{ first_name }}" in campaign["text"]
     assert "{{ first_name }}" in campaign["html"]
-    assert campaign["run_id"] == api.run_id("newsletter-autumn")
+    assert campaign["run_id"] == run_id_of("newsletter-autumn")
 
 
 def test_a_run_that_goes_on_sends_heartbeats_until_the_product_counts_it_as_ended(
@@ -101,7 +101,7 @@ def test_a_run_that_goes_on_sends_heartbeats_until_the_product_counts_it_as_ende
 ) -> None:
     start()
     until(lambda: len(api.heartbeats("newsletter-autumn")) >= 3)
-    api.statuses[api.run_id("newsletter-autumn")] = "interrupted"
+    api.statuses[run_id_of("newsletter-autumn")] = "interrupted"
     time.sleep(0.2)
     counted = api.heartbeats("newsletter-autumn")
     time.sleep(0.2)
@@ -133,7 +133,7 @@ def _forget_the_last_heartbeat(state_file: Path) -> None:
 
 
 def test_a_start_that_has_lost_its_memory_sends_no_second_mail(
-    api: RecordedApi, mail: SmtpSink, start: Start, config: Config
+    api: RecordedApi, mail: SmtpSink, start: Start, config: Config, said: list[str]
 ) -> None:
     first = start()
     until(lambda: everything_is_told(api))
@@ -144,6 +144,7 @@ def test_a_start_that_has_lost_its_memory_sends_no_second_mail(
     time.sleep(0.1)
     assert len(mail.accepted) == 1
     assert everything_is_told(api)
+    assert said == []
 
 
 def test_an_api_that_is_not_up_yet_is_waited_for_and_said_once(

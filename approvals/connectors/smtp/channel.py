@@ -75,14 +75,15 @@ class Channel:
             return SmtpOutcome("not_sent", "mail", None, "the sender's address cannot be used", True)
         if not in_envelope(message.to):
             return SmtpOutcome("failed", "rcpt", None, "the address cannot be used", False)
+        body = on_the_wire(message.raw)
         until = self._until(deadline)
         if until.passed():
             return SmtpOutcome("not_sent", "mail", None, "there was no time left", False)
         reused = self._session is not None
-        outcome = self._attempt(message, until)
+        outcome = self._attempt(message, body, until)
         if reused and self._session is None and outcome.phase == "mail":
             # The server had closed a connection that lay idle; of this message it has not heard.
-            outcome = self._attempt(message, until)
+            outcome = self._attempt(message, body, until)
         return outcome
 
     def close(self) -> None:
@@ -98,20 +99,19 @@ class Channel:
         mine = net.Deadline.after(self._settings.timeout_s)
         return mine if deadline is None else net.Deadline(min(mine.at, deadline))
 
-    def _attempt(self, message: Message, until: net.Deadline) -> SmtpOutcome:
+    def _attempt(self, message: Message, body: bytes, until: net.Deadline) -> SmtpOutcome:
         try:
-            code, reply = self._transaction(message, until)
+            code, reply = self._transaction(message, body, until)
         except _Stopped as stopped:
             self._after(stopped, until)
             return stopped.outcome()
         return SmtpOutcome("sent", "dot", code, _plain(reply), False)
 
-    def _transaction(self, message: Message, until: net.Deadline) -> _Reply:
+    def _transaction(self, message: Message, body: bytes, until: net.Deadline) -> _Reply:
         """From MAIL to the answer to the dot, which is returned; raises _Stopped."""
         before_dot = until.less(KEPT_FOR_ANSWER)
         session = self._ready(before_dot)
         session.deadline = before_dot
-        body = on_the_wire(message.raw)
         # Told the size, a server may refuse a message before it has come.
         size = f" SIZE={len(body)}" if session.has_extn("size") else ""
         _step("mail", "2", lambda: session.docmd("MAIL", f"FROM:<{message.envelope_from}>{size}"))

@@ -53,10 +53,9 @@ def on_the_wire(raw: bytes) -> bytes:
 
     Lone CR and LF become CRLF too: a server that takes them for line ends would see another end.
     """
-    lines = re.sub(rb"\r\n|\r|\n", b"\r\n", raw)
-    if not lines.endswith(b"\r\n"):
-        lines += b"\r\n"
-    return re.sub(rb"(?m)^\.", b"..", lines)
+    lines = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").removesuffix(b"\n") + b"\n"
+    stuffed = lines.replace(b"\n.", b"\n..")
+    return (b"." + stuffed if lines.startswith(b".") else stuffed).replace(b"\n", b"\r\n")
 
 
 def in_envelope(address: str) -> bool:

@@ -1,11 +1,14 @@
 """What a channel says came of a message, for every phase and every way to lose it."""
 
 import itertools
+import socket
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from approvals.connectors import net
 from approvals.connectors.smtp import Channel, Message, SmtpOutcome, SmtpSettings
 from tests.servers.listener import unused_port
 from tests.servers.smtp import Act, Drip, Drop, Fault, Hang, Phase, Say, SmtpSink
@@ -87,7 +90,7 @@ IN_THE_BODY: list[tuple[Phase, Act]] = [("body", loss) for loss in (Drop(), Drop
 @pytest.mark.parametrize(("phase", "loss"), [*itertools.product(ANSWERED, LOSSES), *IN_THE_BODY])
 def test_a_message_lost_before_its_dot_was_not_sent(phase: Phase, loss: Act) -> None:
     sink = SmtpSink([Fault(phase, 1, loss)])
-    with sink, Channel(settings(sink, 1)) as channel:
+    with sink, Channel(settings(sink, 2 if phase == "body" else 1)) as channel:
         outcome = channel.send(message(raw=LONG if phase == "body" else None))
     assert (outcome.kind, outcome.phase, outcome.code) == ("not_sent", phase, None)
     assert outcome.channel_wide is (phase in ("connect", "helo"))
@@ -122,6 +125,26 @@ def test_a_message_lost_after_its_dot_is_in_doubt(loss: Act) -> None:
     assert time.monotonic() - began < 2
     assert (outcome.kind, outcome.phase, outcome.code) == ("in_doubt", "dot", None)
     assert outcome.channel_wide is False
+
+
+@pytest.mark.parametrize(("taken", "kind", "phase"), [(0, "not_sent", "body"), (1, "in_doubt", "dot")])
+def test_a_dot_that_breaks_off_is_in_doubt_once_the_network_took_a_byte_of_it(
+    sink: SmtpSink, monkeypatch: pytest.MonkeyPatch, taken: int, kind: str, phase: Phase
+) -> None:
+    real = net.send
+
+    def breaks_off(sock: socket.socket, data: Any, deadline: net.Deadline) -> int:
+        if bytes(data) == b".\r\n" and taken:
+            return real(sock, data[:taken], deadline)
+        if bytes(data) == b".\r\n"[taken:]:
+            raise ConnectionResetError
+        return real(sock, data, deadline)
+
+    monkeypatch.setattr(net, "send", breaks_off)
+    with Channel(settings(sink)) as channel:
+        outcome = channel.send(message())
+    assert (outcome.kind, outcome.phase) == (kind, phase)
+    assert sink.accepted == []
 
 
 def test_a_server_that_is_not_there_is_trouble_of_the_whole_channel() -> None:

@@ -156,7 +156,7 @@ def test_under_tls_too_the_dot_is_the_edge(
     phase: Phase, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sink = SmtpSink([Fault(phase, 1, Hang())], tls=trusted(tmp_path, monkeypatch))
-    with sink, Channel(secured(sink, use_ssl=True, username="", timeout_s=1.0)) as channel:
+    with sink, Channel(secured(sink, use_ssl=True, username="", timeout_s=2.0)) as channel:
         outcome = channel.send(message(raw=LONG if phase == "body" else b"x"))
         assert (outcome.kind, outcome.phase) == (kind, phase)
 
