@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mimetypes
-import shutil
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,17 +11,13 @@ from threading import Thread
 import pytest
 from django.conf import settings
 from django.contrib.staticfiles import finders
-from playwright.sync_api import Browser, BrowserType, ConsoleMessage, Error, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page
 
+from tests.browsers import chromium
 from tests.templates.gallery import FRAGMENTS, PAGES, render
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-]
+__all__ = ["chromium"]
+
 HTML_MAIL = "<h1>Dear Anna,</h1><p>you leave at <b>09:40</b>.</p><script>alert(1)</script>"
 # The addresses that the sample pages ask for their fragments.
 FRAGMENT_OF = {
@@ -83,24 +78,6 @@ def gallery() -> Iterator[str]:
     server.shutdown()
     server.server_close()
     thread.join()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, or the one that Playwright brings."""
-    with sync_playwright() as playwright:
-        browser = _launch(playwright.chromium)
-        yield browser
-        browser.close()
-
-
-def _launch(kind: BrowserType) -> Browser:
-    try:
-        return kind.launch(
-            executable_path=shutil.which("chromium") or shutil.which("chromium-browser"), args=FLAGS
-        )
-    except Error:
-        pytest.skip("There is no Chromium here: install Debian's package chromium to look at the pages.")
 
 
 @pytest.fixture

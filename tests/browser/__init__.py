@@ -1,0 +1,1 @@
+"""A person at a real browser, in front of the real product."""

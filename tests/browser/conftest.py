@@ -1,0 +1,5 @@
+"""The browser for these tests."""
+
+from tests.browsers import chromium
+
+__all__ = ["chromium"]
