@@ -161,7 +161,8 @@ class Supervisor:
 
     def _start_ours(self, pages: socket.socket, environ: Mapping[str, str]) -> None:
         self._keep("web", programs.web(pages.fileno()), environ, pages.fileno())
-        shown = self._prepare_demo(environ) if self.options.demo else ""
+        if self.options.demo:
+            self._prepare_demo(environ)
         self._keep("dispatch", programs.DISPATCH, environ)
         for queue in programs.QUEUES:
             self._keep(f"worker-{queue}", programs.worker(queue), environ)
@@ -170,9 +171,9 @@ class Supervisor:
         port: int = pages.getsockname()[1]
         self.processes.wait_until(lambda: _answers(port), "the pages to answer", PAGES_S)
         self.say(f"Everything was started; the logs are in {self.processes.logs}")
-        _print(f"\n{shown}\nOpen {environ['BASE_URL']}/\nCtrl-C stops everything.")
+        _print(f"\nOpen {environ['BASE_URL']}/\nCtrl-C stops everything.")
 
-    def _prepare_demo(self, environ: Mapping[str, str]) -> str:
+    def _prepare_demo(self, environ: Mapping[str, str]) -> None:
         """Make the demonstration; what it says, passwords included, is for the person and for no log."""
         reading, writing = os.pipe()
         with os.fdopen(reading, "rb") as heard:
@@ -181,8 +182,9 @@ class Supervisor:
             code = self.processes.finish(child, DEMO_S)
             if code:
                 raise Trouble(f"The demonstration could not be made: {child.last_words()} ({child.log})")
-            self.say("The demonstration is ready")
-            return heard.read().decode(errors="replace").strip()
+            # Whatever happens next: these passwords are shown this once.
+            said = heard.read().decode(errors="replace").strip()
+            self.say(f"The demonstration is ready\n\n{said}\n")
 
     def _keep(self, name: str, command: Sequence[str], environ: Mapping[str, str], *fds: int) -> None:
         """Start one of our own processes, which has to live as long as we do.
