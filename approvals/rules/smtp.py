@@ -50,5 +50,8 @@ def lost(phase: Phase) -> OutcomeKind:
 
 
 def channel_wide(phase: Phase, code: int) -> bool:
-    """Whether the reply would meet every other message too, so that the batch should end here."""
-    return phase in CHANNEL_PHASES or code in SESSION_CODES
+    """Whether the reply would meet every other message too, so that the batch should end here.
+
+    A sender who is refused is refused for every recipient of the campaign; none of them failed.
+    """
+    return phase in CHANNEL_PHASES or code in SESSION_CODES or (phase == "mail" and code // 100 == 5)

@@ -53,15 +53,25 @@ def test_at_the_final_dot_only_a_clear_reply_settles(code, expected):
         (421, "not_sent"),
         (450, "not_sent"),
         (451, "not_sent"),
-        (550, "failed"),
-        (553, "failed"),
-        (501, "failed"),
         (530, "not_sent"),
         (0, "not_sent"),
     ],
 )
 def test_before_the_final_dot_nothing_is_ever_sent_or_in_doubt(phase, code, expected):
     assert outcome(phase, code) == expected
+
+
+@pytest.mark.parametrize("phase", ["rcpt", "data", "body"])
+@pytest.mark.parametrize("code", [550, 553, 501])
+def test_a_refusal_for_good_fails_the_one_recipient(phase, code):
+    assert outcome(phase, code) == "failed"
+    assert not channel_wide(phase, code)
+
+
+@pytest.mark.parametrize("code", [550, 553, 501])
+def test_a_refused_sender_fails_no_recipient_and_ends_the_batch(code):
+    assert outcome("mail", code) == "not_sent"
+    assert channel_wide("mail", code)
 
 
 @pytest.mark.parametrize("phase", BEFORE_THE_MESSAGE)
