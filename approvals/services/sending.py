@@ -107,17 +107,20 @@ def next_intent(*, held: Claim, sealed: Sealed) -> Intent | None:
 
 
 @transaction.atomic
-def settle(*, held: Claim, intent: Intent, state: str, reply: str) -> bool:
+def settle(*, held: Claim, intent: Intent, state: str, reply: str, counts: bool = True) -> bool:
     """Write down what became of one message; False if the lease was lost meanwhile and it is in doubt already.
 
-    `state` is sent, failed, in_doubt, or planned for one that certainly was not sent.
+    `state` is sent, failed, in_doubt, or planned for one that certainly was not sent. `counts` is false where that
+    was the channel's fault: such an attempt says nothing about the recipient.
     """
+    free = 0 if counts else 1
     with connection.cursor() as cursor:
         cursor.execute(
             "update approvals_delivery set settled_at = clock_timestamp(), reply = %s,"
-            " state = case when %s = 'planned' and attempt >= %s then 'failed' else %s end"
+            " attempt = attempt - %s,"
+            " state = case when %s = 'planned' and attempt - %s >= %s then 'failed' else %s end"
             " where id = %s and state = 'attempting' and job_id = %s and fence = %s",
-            [reply, state, ATTEMPTS, state, intent.delivery_id, held.job_id, held.fence],
+            [reply, free, state, free, ATTEMPTS, state, intent.delivery_id, held.job_id, held.fence],
         )
         return bool(cursor.rowcount == 1)
 

@@ -53,9 +53,12 @@ def _send_batch(
         outcome = _send(channel, sealed.content, intent)
         faults.point("send.handed_over")
         reply = f"{outcome.code} {outcome.reply}" if outcome.code else outcome.reply
-        settled = sending.settle(held=held, intent=intent, state=STATES[outcome.kind], reply=reply)
+        stops = outcome.channel_wide and outcome.kind == "not_sent"
+        settled = sending.settle(
+            held=held, intent=intent, state=STATES[outcome.kind], reply=reply, counts=not stops
+        )
         faults.point("send.settled")
-        if outcome.channel_wide and outcome.kind == "not_sent":
+        if stops:
             return outcome
         if not settled:
             return None

@@ -173,6 +173,16 @@ def test_another_content_than_the_approved_one_is_not_sent_and_waits_for_a_decis
     assert states(campaign) == ["planned"]
 
 
+def test_trouble_with_the_server_itself_is_held_against_no_recipient(mia):
+    campaign, held, sealed = begun(mia, to=1)
+    for _ in range(sending.ATTEMPTS + 1):
+        intent = sending.next_intent(held=held, sealed=sealed)
+        assert sending.settle(
+            held=held, intent=intent, state="planned", reply="550 no such sender", counts=False
+        )
+    assert states(campaign) == ["planned"]
+
+
 def test_a_job_whose_campaign_was_stopped_sends_nothing(mia):
     campaign, held, sealed = begun(mia, to=2)
     campaigns.stop(
