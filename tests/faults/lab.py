@@ -133,15 +133,23 @@ class Lab:
                 workspace_id=self.workspace_id, run=run, seq=seq, type=type, at=datetime.now(UTC), **columns
             )
 
+    def shown(self, run: Run) -> Shown:
+        """What the run's page shows now."""
+        facts, _, digest = self.read(lambda: judged(run))
+        return Shown(digest, datetime.now(UTC), kinds.told(facts))
+
+    def shown_campaign(self) -> Shown:
+        """What the campaign's page shows now."""
+        return Shown("d" * 64, datetime.now(UTC), {})
+
     def forced(self, run: Run) -> replays.Started:
         """Ada's forced replay of a run."""
+        shown = self.shown(run)
         with bind(self.workspace_id):
-            with transaction.atomic():
-                facts, _, digest = judged(run)
             return replays.force(
                 by=ADA,
                 run_id=run.id,
-                shown=Shown(digest, datetime.now(UTC), kinds.told(facts)),
+                shown=shown,
                 reason="the customer got no answer",
                 ticked={kinds.call_key(str(run.id), "c1")},
                 unknown_ticked=True,
@@ -173,5 +181,5 @@ class Lab:
                         message_id=f"<{delivery_id.hex}@news.example.com>",
                     )  # fmt: skip
                 Version.objects.filter(id=version.id).update(digest="d" * 64, sealed_at=datetime.now(UTC))
-            campaigns.approve(by=ADA, campaign_id=campaign.id, shown=Shown("d" * 64, datetime.now(UTC), {}))
+            campaigns.approve(by=ADA, campaign_id=campaign.id, shown=self.shown_campaign())
         return campaign

@@ -80,9 +80,14 @@ def test_what_is_in_doubt_is_done_again_only_when_a_person_says_so(lab: Lab, run
     lab.work(started.job, fault="replay.intent")
     lab.pass_lease()
     lab.work_until_quiet()
+    shown = lab.shown(started.run)
     with bind(lab.workspace_id):
-        again = runs.resolve_job(
-            by=ADA, job_id=started.job.id, resolution="do_again", reason="the runtime's log shows nothing"
+        again, _ = runs.resolve_job(
+            by=ADA,
+            shown=shown,
+            job_id=started.job.id,
+            resolution="do_again",
+            reason="the runtime's log shows nothing",
         )
     lab.work_until_quiet()
     assert again.kind == "replay_again"

@@ -65,7 +65,11 @@ def test_what_is_in_doubt_is_sent_again_only_when_a_person_says_so(lab: Lab, sin
     lost = lab.read(lambda: Delivery.objects.get(state="in_doubt"))
     with bind(lab.workspace_id):
         campaigns.resolve_delivery(
-            by=ADA, delivery_id=lost.id, resolution="do_again", reason="the server's log does not have it"
+            by=ADA,
+            delivery_id=lost.id,
+            shown=lab.shown_campaign(),
+            resolution="do_again",
+            reason="the server's log does not have it",
         )
     lab.work_until_quiet()
     assert states(lab) == {"sent": RECIPIENTS}
