@@ -154,6 +154,12 @@ SMTP = {
     "use_tls": _mail.get("EMAIL_USE_TLS", False),
     "use_ssl": _mail.get("EMAIL_USE_SSL", False),
 }
+# Mail about accounts goes the same way.
+EMAIL_HOST, EMAIL_PORT = SMTP["host"], SMTP["port"]
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = SMTP["username"], SMTP["password"]
+EMAIL_USE_TLS, EMAIL_USE_SSL = SMTP["use_tls"], SMTP["use_ssl"]
+EMAIL_TIMEOUT = 5
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Secondlook <secondlook@localhost>")
 MAIL_CATCHER_DIR = env.str("MAIL_CATCHER_DIR", default="")
 
 # -- the desk's clock -----------------------------------------

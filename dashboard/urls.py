@@ -22,13 +22,27 @@ mail_routes: list[URLPattern] = [
     path("<str:name>/raw/", mail.raw, name="mail_raw"),
 ]
 
+# allauth brings these along. Who a person is was settled when an operator added them, so nobody changes it here.
+closed_routes: list[URLPattern] = [
+    path(address, refusals.closed)
+    for address in (
+        "email/",
+        "confirm-email/",
+        "confirm-email/<str:key>/",
+        "password/set/",
+        "login/code/confirm/",
+        "reauthenticate/code/",
+        "reauthenticate/code/confirm/",
+    )
+]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.page, name="home"),
     path("w/<slug:slug>/", include([*read_routes, *decide_routes])),
     path("mail/", include(mail_routes)),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
-    path("accounts/", include("allauth.account.urls")),
+    path("accounts/", include([*closed_routes, path("", include("allauth.account.urls"))])),
     path("api/v1/", include("approvals.api.urls")),
 ]
 

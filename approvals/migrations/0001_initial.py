@@ -408,6 +408,10 @@ class Migration(migrations.Migration):
             model_name='run',
             index=models.Index(condition=models.Q(('status', 'running')), fields=['overlong_after'], name='run_overlong'),
         ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('dismissed_at__isnull', True), ('replay_of__isnull', False), ('status', 'interrupted')), fields=['workspace', 'interrupted_at'], name='run_replay_lost'),
+        ),
         migrations.AddConstraint(
             model_name='run',
             constraint=models.UniqueConstraint(condition=models.Q(('replay_of', None)), fields=('workspace', 'runtime', 'subject', 'external_id'), name='run_external_id_once'),

@@ -60,6 +60,11 @@ class Run(IdentifiedModel):
             models.Index(
                 fields=["overlong_after"], condition=models.Q(status="running"), name="run_overlong"
             ),
+            models.Index(  # the alarm on every page: replays that were lost
+                fields=["workspace", "interrupted_at"],
+                condition=models.Q(status="interrupted", replay_of__isnull=False, dismissed_at__isnull=True),
+                name="run_replay_lost",
+            ),
         ]
 
     def __str__(self) -> str:

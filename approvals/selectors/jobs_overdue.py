@@ -17,11 +17,14 @@ _WAITING = """
 _OVERDUE = """
     select case when j.claimed_at is null then 'not_started' else 'not_going_on' end,
       q.kind, coalesce(q.run_id, q.id), q.title, j.due_at
-    from approvals_job j
-    left join approvals_run r on r.workspace_id = j.workspace_id and r.id = j.run_id
-    join approvals_queueitem q on q.id = coalesce(r.lineage_id, j.campaign_id)
-    where j.status in ('held', 'queued') and j.due_at < now() - make_interval(secs => %s)
-    order by j.due_at, j.id limit %s
+    from (
+      select j.claimed_at, j.due_at, coalesce(r.lineage_id, j.campaign_id) as item_id
+      from approvals_job j left join approvals_run r on r.workspace_id = j.workspace_id and r.id = j.run_id
+      where j.status in ('held', 'queued') and j.due_at < now() - make_interval(secs => %s)
+      order by j.due_at, j.id limit %s
+    ) j
+    join approvals_queueitem q on q.id = j.item_id
+    order by j.due_at
 """
 _SILENT = """
     select 'silent', q.kind, r.id, q.title, r.interrupted_at

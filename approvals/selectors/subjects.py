@@ -35,6 +35,7 @@ class Sent:
     message_id: str
     campaign_id: UUID
     campaign: str
+    campaign_status: str
     campaign_at: datetime
 
     @property
@@ -78,6 +79,7 @@ def deliveries_of(name: str, *, after: Place | None = None, size: int) -> tuple[
             message_id=row.message_id if row.attempt else "",
             campaign_id=row.campaign.id,
             campaign=row.campaign.name,
+            campaign_status=row.campaign.status,
             campaign_at=row.campaign.created_at,
         )
         for row in rows.select_related("campaign")[: size + 1]

@@ -65,13 +65,20 @@ def decision_line(entry: Entry, places: Places, now: datetime, *, back: str = ""
     return DecisionLine(
         what=chips.decision_kind(entry.kind),
         who=plain(entry.actor_name),
-        roles=", ".join(entry.actor_roles),
+        roles=roles_of(entry),
         at=when(entry.at, now),
         url=places.decision(entry.id, places.back(back)),
         about=summary_line(name_of(entry), 100),
         about_url=target_url(entry, places),
         reason=summary_line(entry.reason) if entry.given is not None else reveal_line("erased"),
         outcome=chips.job_state(entry.job) if entry.job else None,
+    )
+
+
+def roles_of(entry: Entry) -> str:
+    """In which capacity somebody decided."""
+    return ", ".join(entry.actor_roles) or (
+        "operator of the machine" if entry.actor_kind == "operator" else ""
     )
 
 

@@ -7,7 +7,7 @@ from approvals.rules.decisions import UNKNOWN_ACKNOWLEDGED, call_key
 from approvals.selectors.decisions import Entry, Opened, Sealed
 from dashboard.presenters import chips
 from dashboard.presenters.ages import absolute, span, when
-from dashboard.presenters.build_decisions import DID, name_of, target_url
+from dashboard.presenters.build_decisions import DID, name_of, roles_of, target_url
 from dashboard.presenters.build_job import job_progress
 from dashboard.presenters.decisions import DecisionPage, Seen, SeenCall
 from dashboard.presenters.parts import NOTHING, Fact, Link, Reason, Trail, VerdictBox
@@ -95,8 +95,8 @@ def _did(entry: Entry, name: str) -> str:
 def _facts(opened: Opened, places: Places) -> tuple[Fact, ...]:
     entry = opened.entry
     facts = [Fact("By", plain(entry.actor_name))]
-    if entry.actor_roles:
-        facts.append(Fact("Roles then", ", ".join(entry.actor_roles)))
+    if roles := roles_of(entry):
+        facts.append(Fact("Roles then" if entry.actor_roles else "As", roles))
     if opened.sign_in:
         facts.append(Fact("Signed in with", opened.sign_in))
     if opened.opened_at:
@@ -112,15 +112,18 @@ def _facts(opened: Opened, places: Places) -> tuple[Fact, ...]:
 def _seen(opened: Opened) -> Seen:
     given = opened.entry.given
     if given is None:
-        return Seen(digest=opened.digest or "none", erased=ERASED)
+        return Seen(digest=opened.digest, erased=ERASED)
     lineage = _listed(given.get("lineage"))
     ticked = {str(key) for key in _listed(given.get("ticked"))}
     calls = tuple(
         _call(call, ticked) for run in lineage if isinstance(run, dict) for call in _listed(run.get("calls"))
     )
     return Seen(
-        digest=opened.digest or "none, nothing was shown that could change",
-        facts=(*(_attempt(run) for run in lineage if isinstance(run, dict)), *_plain_facts(given)),
+        digest=opened.digest,
+        facts=(
+            *(_attempt(run) for run in lineage if isinstance(run, dict)),
+            *_plain_facts(given, sealed=opened.sealed is not None),
+        ),
         verdict=_verdict(given.get("verdict")),
         calls=calls,
         calls_note="No call was recorded." if lineage and not calls else "",
@@ -153,11 +156,13 @@ def _attempt(run: Mapping[str, Any]) -> Fact:
     return Fact(f"Attempt {plain(str(run.get('external_id', '')))}", ", ".join(said))
 
 
-def _plain_facts(given: Mapping[str, Any]) -> tuple[Fact, ...]:
+def _plain_facts(given: Mapping[str, Any], *, sealed: bool) -> tuple[Fact, ...]:
     return tuple(
         Fact(name, summary_line(_said(given[key]), 300))
         for key, name in _GIVEN.items()
-        if name and given.get(key) not in (None, "")
+        if name
+        and given.get(key) not in (None, "")
+        and not (sealed and key == "subject")  # stands in the letter
     )
 
 

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from approvals.access.actors import Actor, Membership
 from approvals.selectors.jobs_overdue import COUNTED, Alarm
-from dashboard.presenters.ages import span
+from dashboard.presenters.ages import when
 from dashboard.presenters.parts import Link
 from dashboard.presenters.places import Places
 from dashboard.presenters.shell import NavItem, Shell
@@ -66,7 +66,7 @@ def _mail(current: str) -> NavItem:
 
 def _alarms(alarms: Sequence[Alarm], places: Places, now: datetime) -> tuple[Link, ...]:
     shown = [
-        Link(_alarm(alarm, span((now - alarm.since).total_seconds())), places.item(alarm.kind, alarm.id))
+        Link(_alarm(alarm, when(alarm.since, now).relative), places.item(alarm.kind, alarm.id))
         for alarm in alarms[:ALARMS_SHOWN]
     ]
     if len(alarms) > ALARMS_SHOWN:
@@ -74,12 +74,12 @@ def _alarms(alarms: Sequence[Alarm], places: Places, now: datetime) -> tuple[Lin
     return tuple(shown)
 
 
-def _alarm(alarm: Alarm, age: str) -> str:
+def _alarm(alarm: Alarm, ago: str) -> str:
     title = plain(alarm.title)
     match alarm.what:
         case "not_started":
-            return f"Approved {age} ago and not started: {title}."
+            return f"Approved {ago} and not started: {title}."
         case "not_going_on":
-            return f"No worker has gone on with {title} for {age}."
+            return f"No worker has gone on with it since it was due {ago}: {title}."
         case _:
-            return f"A replay went silent {age} ago: {title}."
+            return f"A replay went silent {ago}: {title}."

@@ -58,10 +58,11 @@ def run_line(run: Attempt, places: Places, now: datetime) -> RunLine:
 
 
 def _delivery(one: Sent, places: Places, now: datetime) -> DeliveryLine:
+    undecided = one.state == "planned" and one.campaign_status in ("pending", "rejected")
     troubled = one.state in ("failed", "in_doubt", "skipped")
     return DeliveryLine(
         address=reveal_line(one.address),
-        state=chips.delivery_state(one.state),
+        state=chips.campaign_state(one.campaign_status) if undecided else chips.delivery_state(one.state),
         at=when(one.at, now) if one.at else None,
         campaign=summary_line(one.campaign, 100),
         campaign_url=places.campaign(one.campaign_id),

@@ -64,11 +64,11 @@ class SeenCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """Exactly what the decider saw: `digest` names it, `erased` says when its texts were taken out
-    (structure stays).
+    """Exactly what the decider saw: `digest` names it (empty where nothing was shown that could change),
+    `erased` says when its texts were taken out (structure stays).
     """
 
-    digest: str
+    digest: str = ""
     facts: tuple[Fact, ...] = ()
     verdict: VerdictBox | None = None
     calls: tuple[SeenCall, ...] = ()

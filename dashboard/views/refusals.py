@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
 from django.db import connection, transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -53,6 +53,12 @@ def nothing_here(request: HttpRequest, exception: Exception) -> HttpResponse:
     del exception
     shell = None if connection.needs_rollback else shell_of(request)
     return render(request, "404.html", {"shell": shell}, status=404)
+
+
+def closed(request: HttpRequest, **names: str) -> HttpResponse:
+    """An address that a library brings along and this product does not open."""
+    del names
+    return nothing_here(request, Http404())
 
 
 def sign_in_first(request: HttpRequest) -> HttpResponse:

@@ -37,6 +37,17 @@ def test_runs_deliveries_and_decisions_of_one_customer_stand_on_one_page(world: 
     assert page.links["refund-1"] == world.at(f"runs/{run.id}/")
 
 
+def test_what_nobody_approved_is_not_called_planned(world: World) -> None:
+    world.rejected(world.campaign("Rejected letter", [ANN]))
+    world.campaign("Waiting letter", [ANN])
+
+    page = look(world)
+
+    assert "Rejected" in page.row("ann@example.com Rejected letter")
+    assert "Waits for approval" in page.row("Waiting letter")
+    assert "Planned" not in page
+
+
 def test_an_address_is_one_customer_in_any_spelling(world: World) -> None:
     world.campaign("Winter schedule", ["Ann@Example.com"])
 
