@@ -1,5 +1,18 @@
 """The addresses on which something is decided, within a workspace."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-decide_routes: list[URLPattern] = []
+from dashboard.views import jobs, runs
+
+decide_routes: list[URLPattern] = [
+    path("runs/<uuid:run_id>/", runs.page, name="run"),
+    path("runs/<uuid:run_id>/replay", runs.replay, name="run_replay"),
+    path("runs/<uuid:run_id>/force", runs.force, name="run_force"),
+    path("runs/<uuid:run_id>/declare-interrupted", runs.declare_interrupted, name="run_declare_interrupted"),
+    path("runs/<uuid:run_id>/dismiss", runs.dismiss, name="run_dismiss"),
+    path("runs/<uuid:run_id>/reopen", runs.reopen, name="run_reopen"),
+    path("runs/<uuid:run_id>/resolve-call", runs.resolve_call, name="run_resolve_call"),
+    path("jobs/<uuid:job_id>/", jobs.progress, name="job"),
+    path("jobs/<uuid:job_id>/cancel", jobs.cancel, name="job_cancel"),
+    path("jobs/<uuid:job_id>/resolve", jobs.resolve, name="job_resolve"),
+]

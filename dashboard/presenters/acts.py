@@ -75,10 +75,12 @@ class ResolveAct(ReasonAct):
     """Settling what is in doubt. Fields: `target`, `resolution`, `reason` (how the person knows).
 
     `resolution` is one of the values of `choices` (`happened`, `do_again`, `did_not_happen`, `leave`: what
-    the target allows); `about` names the job or call in words.
+    the target allows); `about` names the job or call in words; `open` is false where an answer was given
+    before and this form would only correct it.
     """
 
     target: str
     about: SafeString
     choices: tuple[Choice, ...]
     resolution_error: str = ""
+    open: bool = True

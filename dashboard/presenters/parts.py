@@ -152,7 +152,7 @@ class Stage:
 class JobProgress:
     """The execution of a releasing decision, fragment `runs/page.html#job`.
 
-    The fragment asks `url` again every 3 s while `moving`; `cancellable` says whether it can still be taken
+    The fragment asks `url` again every 2 s while `moving`; `cancellable` says whether it can still be taken
     back (the form hides itself once a fragment says no). `text` never says done before it is.
     """
 

@@ -13,7 +13,16 @@ from django.utils.safestring import SafeString
 from dashboard.presenters.acts import Act, ForceAct, ReasonAct, ResolveAct
 from dashboard.presenters.ages import When
 from dashboard.presenters.chips import Chip, Tone
-from dashboard.presenters.parts import NOTHING, DecisionLine, Fact, JobProgress, RunLine, Trail, VerdictBox
+from dashboard.presenters.parts import (
+    NOTHING,
+    DecisionLine,
+    Fact,
+    JobProgress,
+    Link,
+    RunLine,
+    Trail,
+    VerdictBox,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +30,8 @@ class Step:
     """One entry of the timeline.
 
     `call`: a tool call with `name`, chips (state, class, provenance), `args`, `result`, `receipt`. `said`:
-    text of the agent. `note`: something that happened (started, a node, ended, a gap). `mark`: the line
-    where the run broke off.
+    text of the agent, or of `name` where that is set. `note`: something that happened (started, a node,
+    ended, a gap). `mark`: the line where the run broke off.
     """
 
     kind: Literal["call", "said", "note", "mark"]
@@ -55,7 +64,7 @@ class RunActs:
     """The decisions that this run allows now; each is None where it makes no sense.
 
     A form that makes sense but is not this member's carries `refused`. `closed` says in one sentence why
-    there is nothing to decide, and stands alone.
+    there is nothing to decide, and `closed_link` leads to where there is.
     """
 
     replay: Act | None = None
@@ -66,6 +75,7 @@ class RunActs:
     reopen: ReasonAct | None = None
     cancel: Act | None = None
     closed: str = ""
+    closed_link: Link | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

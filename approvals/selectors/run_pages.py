@@ -1,0 +1,130 @@
+"""Everything that the page of one run is made from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.utils import timezone
+
+from approvals.models import Decision, Run
+from approvals.rules.verdict import RunFacts, Verdict
+from approvals.selectors.decisions import Entry, entries_of
+from approvals.selectors.did import Attempt, attempts_of
+from approvals.selectors.job_progress import Progress, progress_of
+from approvals.selectors.lineages import judged
+from approvals.selectors.resolutions import Resolution, resolutions_in
+from approvals.selectors.timelines import Given, Timeline, input_of, timeline_of
+
+ENTRIES = 50  # decisions that the page lists at most
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One run as its row says it, with what its runtime is called and how patient it is with it."""
+
+    id: UUID
+    lineage_id: UUID
+    replay_of: UUID | None
+    external_id: str
+    agent: str
+    subject: str
+    session_id: str
+    trigger: str
+    status: str
+    created_at: datetime
+    started_at: datetime | None
+    last_event_at: datetime | None
+    ended_at: datetime | None
+    interrupted_at: datetime | None
+    interrupted_why: str
+    dismissed_at: datetime | None
+    runtime: str
+    silence_s: int
+    time_limit_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRun:
+    """A run with its lineage, what the rules say, and the digest that a decision made on the page is bound to.
+
+    `progress` is the newest replay where it is of this run, or made it. `answers` are what people said of calls.
+    """
+
+    run: Told
+    facts: tuple[RunFacts, ...]
+    verdict: Verdict
+    digest: str
+    attempts: Sequence[Attempt]
+    timeline: Timeline
+    given: Given
+    progress: Progress | None
+    answers: Mapping[tuple[UUID, str], Resolution]
+    entries: Sequence[Entry]
+    now: datetime
+
+    @property
+    def own(self) -> RunFacts:
+        """The facts of this run itself."""
+        return next(fact for fact in self.facts if fact.id == str(self.run.id))
+
+    @property
+    def head(self) -> RunFacts:
+        """The attempt that counts: the last that began."""
+        return next((fact for fact in self.facts if fact.is_head), self.own)
+
+
+def open_run(run: Run) -> OpenedRun:
+    """Read it all in the open transaction. `run` with its runtime.
+
+    The facts come first: what is read after them can only be newer than the digest, so that a decision made on
+    something that is not in the digest is refused as stale instead of being taken.
+    """
+    facts, verdict, digest = judged(run)
+    attempts = attempts_of([run.lineage_id]).get(run.lineage_id, ())
+    decisions = Decision.objects.filter(item_id=run.lineage_id).order_by("-seq")
+    return OpenedRun(
+        run=_told(run),
+        facts=facts,
+        verdict=verdict,
+        digest=digest,
+        attempts=attempts,
+        timeline=timeline_of(run.id),
+        given=input_of(run.input_payload_id),
+        progress=_progress(run),
+        answers=resolutions_in([attempt.id for attempt in attempts]),
+        entries=entries_of(decisions, ENTRIES)[0],
+        now=timezone.now(),
+    )
+
+
+def _progress(run: Run) -> Progress | None:
+    progress = progress_of(run__lineage_id=run.lineage_id)
+    if progress is None or progress.run_id is None:
+        return None
+    made = Run.objects.only("id", "replay_of_id").get(id=progress.run_id)
+    return progress if run.id in (made.id, made.replay_of_id) else None
+
+
+def _told(run: Run) -> Told:
+    return Told(
+        id=run.id,
+        lineage_id=run.lineage_id,
+        replay_of=run.replay_of_id,
+        external_id=run.external_id,
+        agent=run.agent,
+        subject=run.subject,
+        session_id=run.session_id,
+        trigger=run.trigger,
+        status=run.status,
+        created_at=run.created_at,
+        started_at=run.started_at,
+        last_event_at=run.last_event_at,
+        ended_at=run.ended_at,
+        interrupted_at=run.interrupted_at,
+        interrupted_why=run.interrupted_why,
+        dismissed_at=run.dismissed_at,
+        runtime=run.runtime.name,
+        silence_s=run.runtime.silence_s,
+        time_limit_s=run.runtime.time_limit_s,
+    )

@@ -1,0 +1,150 @@
+"""Filling the page of one run."""
+
+from django.utils.safestring import SafeString
+
+from approvals.rules.verdict import Verdict, forceable
+from approvals.selectors.did import Attempt
+from approvals.selectors.run_pages import OpenedRun
+from dashboard.presenters import chips, did
+from dashboard.presenters.ages import when
+from dashboard.presenters.build_decisions import decision_line
+from dashboard.presenters.build_job import job_progress
+from dashboard.presenters.build_run_acts import run_acts
+from dashboard.presenters.build_timeline import anchors_of, no_tool_of, note_of, steps_of
+from dashboard.presenters.hand import Hand
+from dashboard.presenters.parts import NOTHING, Fact, Link, Reason, RunLine, Trail, VerdictBox
+from dashboard.presenters.places import Places
+from dashboard.presenters.runs import RunPage
+from dashboard.presenters.text import (
+    clip,
+    count,
+    listed,
+    plain,
+    pretty,
+    reveal,
+    reveal_line,
+    summary_line,
+)
+
+_TITLES = {
+    "input_missing": ("danger", "It cannot start again"),
+    "still_running": ("info", "It is still running"),
+    "replay_in_flight": ("info", "Another attempt is under way"),
+}
+
+
+def run_page(opened: OpenedRun, hand: Hand, *, places: Places, trail: Trail, overdue_s: int) -> RunPage:
+    """The whole page."""
+    run, now = opened.run, opened.now
+    shown, note = clip(pretty(opened.given.value)) if opened.given.value is not None else ("", "")
+    return RunPage(
+        title=plain(run.external_id),
+        heading=summary_line(run.external_id, 300),
+        trail=trail,
+        state=chips.run_state(run.status),
+        subject=summary_line(run.subject, 200),
+        subject_url=places.subject(run.subject),
+        summary=summary_line(_in_short(opened), 400),
+        facts=_facts(opened),
+        verdict=_verdict(opened, places),
+        steps=steps_of(opened),
+        steps_note=note_of(opened),
+        no_tool=no_tool_of(opened),
+        input=reveal(shown),
+        input_note=_input_note(opened) or note,
+        lineage=_lineage(opened, places) if len(opened.attempts) > 1 else (),
+        acts=run_acts(opened, hand, places),
+        job=job_progress(opened.progress, places=places, overdue_s=overdue_s) if opened.progress else None,
+        decisions=tuple(decision_line(entry, places, now) for entry in opened.entries),
+    )
+
+
+def _in_short(opened: OpenedRun) -> str:
+    own = next((attempt for attempt in opened.attempts if attempt.id == opened.run.id), None)
+    return did.run_in_short(own) if own else ""
+
+
+def _input_note(opened: OpenedRun) -> str:
+    if opened.given.erased:
+        return "What it was started with was erased, so it cannot start again."
+    if opened.given.value is None and opened.given.length:
+        return f"Too long to show here: {count(opened.given.length)} characters."
+    return ""
+
+
+def _facts(opened: OpenedRun) -> tuple[Fact, ...]:
+    run, now = opened.run, opened.now
+    names = [fact.id for fact in opened.facts]
+    facts = [Fact("Agent", summary_line(run.agent, 100)), Fact("Runtime", summary_line(run.runtime, 100))]
+    facts.append(
+        Fact("Started", when(run.started_at, now) if run.started_at else "never handed to its runtime")
+    )
+    if run.last_event_at:
+        facts.append(Fact("Last heard of", when(run.last_event_at, now)))
+    if run.session_id:
+        facts.append(Fact("Session", summary_line(run.session_id, 100)))
+    facts.append(Fact("Attempt", f"{names.index(str(run.id)) + 1} of {len(names)}"))
+    facts.append(Fact("Record", chips.record_kind(opened.own.record.kind)))
+    return tuple(facts)
+
+
+def _lineage(opened: OpenedRun, places: Places) -> tuple[RunLine, ...]:
+    return tuple(_attempt(attempt, opened, places) for attempt in reversed(opened.attempts))
+
+
+def _attempt(attempt: Attempt, opened: OpenedRun, places: Places) -> RunLine:
+    return RunLine(
+        name=summary_line(attempt.external_id, 100),
+        url=places.run(attempt.id),
+        state=chips.run_state(attempt.status),
+        record=chips.record_kind(attempt.record),
+        at=when(attempt.at, opened.now),
+        did=summary_line(did.run_in_short(attempt)),
+        current=attempt.id == opened.run.id,
+    )
+
+
+def _verdict(opened: OpenedRun, places: Places) -> VerdictBox:
+    verdict = opened.verdict
+    anchors = anchors_of(opened)
+    reasons = tuple(
+        Reason(
+            text=reason.text,
+            code=reason.code,
+            calls=tuple(
+                Link(_named(call.name), f"#{anchors[call.call_id]}")
+                if call.run_id == opened.own.id and call.call_id in anchors
+                else Link(_named(call.name), places.run(call.run_id))
+                for call in reason.calls[:20]
+            ),
+        )
+        for reason in verdict.reasons
+    )
+    if verdict.may_start_again:
+        text = "The record is complete and shows that no tool ran, so nothing can happen twice."
+        return VerdictBox("ok", "It may start again", text, (), _outlook(opened))
+    for code, (tone, title) in _TITLES.items():
+        if code in verdict.codes:
+            text = "This stands in the way of starting it again:"
+            return VerdictBox(tone, title, text, reasons)  # type: ignore[arg-type]
+    text = "Starting it again may do the same things a second time. This stands in the way:"
+    return VerdictBox("warn", "A person has to decide", text, reasons, _outlook(opened))
+
+
+def _outlook(opened: OpenedRun) -> tuple[str, ...]:
+    """What a replay would do now."""
+    lines = [
+        f"A replay starts the agent again from its stored input, on the runtime {plain(opened.run.runtime)}."
+    ]
+    names = list(dict.fromkeys(plain(call.name) for call in opened.verdict.calls))
+    if names:
+        lines.append(f"The record answers nothing in its place: {listed(names, 5)} may run again.")
+    return tuple(lines) if _startable(opened.verdict) else ()
+
+
+def _startable(verdict: Verdict) -> bool:
+    return verdict.may_start_again or forceable(verdict)
+
+
+def _named(name: str) -> SafeString:
+    return summary_line(name, 80) or reveal_line("a tool") or NOTHING

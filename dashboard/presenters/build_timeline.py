@@ -1,0 +1,270 @@
+"""Filling *What this run already did*: its journal in order, with the place where it broke off."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+from approvals.rules.digests import canonical
+from approvals.rules.verdict import CallFacts
+from approvals.selectors.run_pages import OpenedRun
+from approvals.selectors.timelines import Line
+from dashboard.presenters import chips
+from dashboard.presenters.ages import span, when
+from dashboard.presenters.chips import Chip, Tone
+from dashboard.presenters.did import WHY_UNKNOWN
+from dashboard.presenters.parts import NOTHING
+from dashboard.presenters.runs import NoTool, Step
+from dashboard.presenters.text import clip, count, plural, pretty, reveal, reveal_line, summary_line
+
+_RESTORED = Chip("restored", "danger", "Taken over from elsewhere, not lived through by this run")
+_IN_PROGRESS = Chip("In progress", "info", "The call was made and its answer is still to come")
+_TONES: dict[str, Tone] = {"answered": "ok", "failed": "warn", "open": "danger", "supplied": "info"}
+_LONG = 300  # characters of an error in one line
+
+
+def anchor_of(seq: int) -> str:
+    """The place of a call in the timeline."""
+    return f"call-{seq}"
+
+
+def anchors_of(opened: OpenedRun) -> dict[str, str]:
+    """The place of each call of this run, by call id."""
+    return {line.call_id: anchor_of(line.seq) for line in reversed(opened.timeline.lines) if line.call_id}
+
+
+@dataclass(frozen=True, slots=True)
+class _Journal:
+    """The run with its calls and answers by call id; of several answers the last counts."""
+
+    opened: OpenedRun
+    facts: Mapping[str, CallFacts]
+    calls: Mapping[str, Line]
+    answers: Mapping[str, Line]
+
+
+def steps_of(opened: OpenedRun) -> tuple[Step, ...]:
+    """The timeline."""
+    run, now = opened.run, opened.now
+    lines = opened.timeline.lines
+    journal = _Journal(
+        opened,
+        {call.call_id: call for call in opened.own.calls},
+        {line.call_id: line for line in reversed(lines) if line.type == "tool_call"},
+        {line.call_id: line for line in lines if line.type == "tool_result"},
+    )
+    began = run.started_at or run.created_at
+    steps = [Step(kind="note", at=when(began, now), text=reveal_line(_start(opened)))]
+    broke_off = _broke_off_after(opened)
+    day = began.date()
+    for line, gap in _with_gaps(opened):
+        if gap:
+            steps.append(Step(kind="note", at=None, tone="danger", text=reveal_line(gap)))
+        if line is None:
+            continue
+        if line.at.date() != day:
+            day = line.at.date()
+            steps.append(Step(kind="note", at=None, text=reveal_line(_day(day))))
+        step = _step(line, journal)
+        steps += [step] if step else []
+        if broke_off == line.seq:
+            steps.append(_mark(opened))
+    if broke_off == 0:
+        steps.insert(1, _mark(opened))
+    return tuple(steps)
+
+
+def note_of(opened: OpenedRun) -> str:
+    """How the times are to be read, and what is not shown."""
+    began = opened.run.started_at or opened.run.created_at
+    left_out = opened.timeline.left_out
+    return f"Times of {_day(began.date())}, UTC, as the runtime told them." + (
+        f" {plural(left_out, 'earlier event')} left out here; no call is among them." if left_out else ""
+    )
+
+
+def no_tool_of(opened: OpenedRun) -> NoTool | None:
+    """Beside the agent's last words: that nothing ran, or that nobody knows."""
+    own = opened.own
+    if own.calls or own.status == "running" or not own.started:
+        return None
+    if own.record.kind == "none":
+        text = "No tool ran. The history is complete from start to end and holds no call."
+    else:
+        text = WHY_UNKNOWN.get(own.record.why, "What it did cannot be known.")
+    said = [line for line in opened.timeline.lines if line.type == "message" and _author(line) != "user"]
+    last = next((line for line in reversed(said) if _words(line)), None)
+    if last is None:
+        return NoTool(text)
+    return NoTool(text, reveal(clip(_words(last), 4_000)[0]), when(last.at, opened.now))
+
+
+def _start(opened: OpenedRun) -> str:
+    run = opened.run
+    if run.replay_of is not None:
+        first = next((f.external_id for f in opened.facts if f.id == str(run.replay_of)), "another run")
+        return f"Made as a replay of {first}" if run.started_at is None else f"Started as a replay of {first}"
+    return f"Started by {run.trigger}" if run.trigger else "Started"
+
+
+def _with_gaps(opened: OpenedRun) -> Iterator[tuple[Line | None, str]]:
+    """Each line, and what is missing before it; a gap that nothing follows stands alone."""
+    gaps = list(opened.timeline.gaps)
+    for line in opened.timeline.lines:
+        missing = []
+        while gaps and gaps[0][0] < line.seq:
+            missing.append(gaps.pop(0))
+        yield line, _missing(missing)
+    if gaps:
+        yield None, _missing(gaps)
+
+
+def _missing(gaps: list[tuple[int, int]]) -> str:
+    if not gaps:
+        return ""
+    ranges = [f"{first}" if first == last else f"{first} to {last}" for first, last in gaps]
+    single = len(gaps) == 1 and gaps[0][0] == gaps[0][1]
+    verb = "Event {} is" if single else "Events {} are"
+    return f"{verb.format(', '.join(ranges))} missing; anything may have happened there."
+
+
+def _broke_off_after(opened: OpenedRun) -> int | None:
+    """The number of the last event that came before the run was interrupted; 0 before the first; None if never."""
+    at = opened.run.interrupted_at
+    if at is None:
+        return None
+    return max((line.seq for line in opened.timeline.lines if line.received_at <= at), default=0)
+
+
+def _mark(opened: OpenedRun) -> Step:
+    run = opened.run
+    text = {
+        "silent": f"It broke off here: nothing more was heard for {span(run.silence_s)}.",
+        "overlong": f"It was given up here: no end within {span(run.time_limit_s)}.",
+        "declared": "A person declared it interrupted here.",
+    }.get(run.interrupted_why, "It broke off here.")
+    at = run.interrupted_at
+    return Step(kind="mark", at=when(at, opened.now) if at else None, tone="danger", text=reveal_line(text))
+
+
+def _step(line: Line, journal: _Journal) -> Step | None:
+    opened = journal.opened
+    at = when(line.at, opened.now)
+    shown = (chips.provenance(line.provenance), *((_RESTORED,) if line.origin == "restored" else ()))
+    match line.type:
+        case "tool_call":
+            return _call(line, journal, shown)
+        case "tool_result":
+            return None if line.call_id in journal.calls else _call(line, journal, shown)
+        case "message":
+            author = _author(line)
+            who = NOTHING if author in ("", "agent", "assistant", "model") else summary_line(author, 60)
+            text = reveal(clip(_words(line))[0]) if _words(line) else reveal_line(_unread(line, "words"))
+            return Step(kind="said", at=at, name=who, text=text, chips=shown, late=line.late)
+        case "ended":
+            return _end(line, opened, shown)
+        case _:
+            word = {"node_started": "began", "node_finished": "finished"}.get(line.type, line.type)
+            text = summary_line(f"{line.name or 'A step'} {word}", 200)
+            return Step(kind="note", at=at, text=text, chips=shown, late=line.late)
+
+
+def _end(line: Line, opened: OpenedRun, shown: tuple[Chip, ...]) -> Step:
+    error = _error(line)
+    said = {
+        "completed": "It ended: completed.",
+        "cancelled": "It ended: cancelled by its runtime.",
+        "failed": f"It ended with an error: {error}" if error else "It ended with an error.",
+    }.get(line.outcome, "It ended.")
+    return Step(
+        kind="mark" if line.outcome == "failed" else "note",
+        at=when(line.at, opened.now),
+        tone={"completed": "ok", "failed": "danger"}.get(line.outcome, "quiet"),  # type: ignore[arg-type]
+        text=summary_line(said, _LONG),
+        chips=shown,
+        late=line.late,
+    )
+
+
+def _call(line: Line, journal: _Journal, shown: tuple[Chip, ...]) -> Step:
+    """A call with its answer, or an answer that no call stands before."""
+    opened, facts = journal.opened, journal.facts.get(line.call_id)
+    state = facts.state if facts else "unknown"
+    running = state == "open" and opened.own.status == "running"
+    step = Step(
+        kind="call",
+        at=when(line.at, opened.now),
+        name=summary_line(line.name or (facts.name if facts else "") or f"call {line.call_id}", 200),
+        anchor=anchor_of(line.seq),
+        chips=(_IN_PROGRESS if running else chips.call_state(state), *shown),
+        tone="info" if running else _TONES.get(state, "quiet"),
+        text=summary_line(_remark(line, opened, state, running), 2_500),
+        late=line.late,
+    )
+    if line.type == "tool_call" and line.content is not None:
+        args, note = clip(pretty(line.content.get("args", {})))
+        step = replace(step, args=reveal(args), args_note=note)
+    answer = line if line.type == "tool_result" else journal.answers.get(line.call_id)
+    return replace(step, **_answered(answer, line)) if answer else step
+
+
+def _remark(line: Line, opened: OpenedRun, state: str, running: bool) -> str:
+    """What a person has to know about this call besides what was recorded."""
+    parts = []
+    if state == "open" and not running:
+        parts.append("No answer was recorded. It may have happened.")
+    answer = opened.answers.get((UUID(opened.own.id), line.call_id))
+    if answer:
+        parts.append(f"{answer.who}: {answer.meaning}. “{answer.reason}”")
+    if line.erased:
+        parts.append("What it was called with was erased.")
+    elif line.too_long:
+        parts.append(_unread(line, "arguments"))
+    return " ".join(parts)
+
+
+def _answered(answer: Line, call: Line) -> dict[str, Any]:
+    late = ", arrived late" if answer.late and not call.late else ""
+    failed = "Error" if answer.is_error else "Result"
+    if answer.content is None:
+        text = "It was erased." if answer.erased else _unread(answer, "answer")
+        return {"result_title": f"{failed}{late}", "result": reveal_line(text)}
+    value = answer.content.get("error") if answer.is_error else answer.content.get("result")
+    shown, note = clip(value if isinstance(value, str) else pretty(value))
+    receipt = answer.content.get("receipt")
+    return {
+        "result_title": f"{failed}{late}",
+        "result": reveal(shown),
+        "result_note": note,
+        "receipt": summary_line(receipt if isinstance(receipt, str) else canonical(receipt), 200)
+        if receipt is not None
+        else NOTHING,
+    }
+
+
+def _unread(line: Line, what: str) -> str:
+    if line.erased:
+        return f"The {what} were erased." if what.endswith("s") else f"The {what} was erased."
+    return f"Too long to show here: {count(line.length)} characters." if line.too_long else "Nothing."
+
+
+def _author(line: Line) -> str:
+    author = (line.content or {}).get("author", "")
+    return author if isinstance(author, str) else ""
+
+
+def _words(line: Line) -> str:
+    text = (line.content or {}).get("text", "")
+    return text if isinstance(text, str) else canonical(text)
+
+
+def _error(line: Line) -> str:
+    error = (line.content or {}).get("error")
+    if isinstance(error, dict) and isinstance(error.get("message"), str):
+        return str(error["message"])
+    return error if isinstance(error, str) else "" if error is None else canonical(error)
+
+
+def _day(day: date | datetime) -> str:
+    return f"{day.day} {day:%b %Y}"
