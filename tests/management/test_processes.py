@@ -1,4 +1,4 @@
-"""The commands, and the start of web, worker and dispatcher, as processes: exit code 1 and one sentence, never a traceback."""
+"""Commands, and the start of web, worker and dispatcher, as processes: one sentence and exit code 1, no traceback."""
 
 import json
 import subprocess
