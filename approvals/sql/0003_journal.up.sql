@@ -35,9 +35,12 @@ begin
            clock_timestamp() + make_interval(secs => t.time_limit_s)
       into new.started_at, new.silent_after, new.overlong_after
       from public.approvals_runtime t where t.workspace_id = new.workspace_id and t.id = new.runtime_id;
-  elsif new.lineage_id is distinct from (select r.lineage_id from public.approvals_run r
-      where r.workspace_id = new.workspace_id and r.id = new.replay_of_id) then
-    raise exception 'a replay belongs to the lineage of its run' using errcode = '23514', constraint = 'run_lineage';
+  elsif not exists (select from public.approvals_run r
+      where r.workspace_id = new.workspace_id and r.id = new.replay_of_id
+        and (r.lineage_id, r.runtime_id, r.agent, r.subject) = (new.lineage_id, new.runtime_id, new.agent, new.subject))
+      then
+    raise exception 'a replay is of the lineage, runtime, agent and subject of its run'
+      using errcode = '23514', constraint = 'run_lineage';
   end if;
   return new;
 end $$;

@@ -58,6 +58,14 @@ def run(**more: str) -> str:
     )
 
 
+def replay_of(original: str, *, subject: str = "customer-1", agent: str = "helper") -> str:
+    return (
+        run(replay_of_id=original)
+        .replace("'a', 's'", f"'{agent}', '{subject}'")
+        .replace(", '', '', '00000000-0000-0000-0000-000000000001', ", f", '', '', {original}, ")
+    )
+
+
 def job(
     *,
     decision: str = "gen_random_uuid()",
@@ -136,6 +144,13 @@ JOURNAL = {
     "let a run be born completed": (run(status="'completed'"), "(run_born)"),
     "let a run be born with events": (run(max_seq="5"), "(run_born)"),
     "put a replay into another lineage": (run(replay_of_id="%(run)s"), "(run_lineage)"),
+    "replay for another customer": (replay_of("%(run)s", subject="customer-2"), "(run_lineage)"),
+    "replay with another agent": (replay_of("%(run)s", agent="other"), "(run_lineage)"),
+    "replay another workspace's run": (replay_of("%(b_run)s"), "(run_lineage)"),
+    "replay while an attempt is running": (
+        replay_of("%(open_run)s", subject="customer-2"),
+        "(run_one_active_per_lineage)",
+    ),
     "run in another workspace's runtime": (
         run().replace("%(runtime)s", "%(b_runtime)s"),
         "(run_runtime_same_workspace)",

@@ -2,10 +2,12 @@
 
 import re
 from itertools import product
+from typing import get_args
 
 import pytest
 from django.db import connection
 
+from approvals.api.schemas import events
 from approvals.rules import decisions, permissions, states
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +53,23 @@ def test_postgres_knows_no_other_machine() -> None:
 )
 def test_every_state_is_known_and_no_other(constraint: str, machine: states.Machine) -> None:
     assert check_list(constraint) == set(machine.states)
+
+
+def test_events_are_those_that_the_machine_api_takes() -> None:
+    union, *_ = get_args(events.Event)
+    classes = get_args(union)
+    said = {
+        name: {
+            word
+            for cls in classes
+            if name in cls.model_fields
+            for word in get_args(cls.model_fields[name].annotation)
+        }
+        for name in ("type", "origin", "outcome")
+    }
+    assert check_list("event_type_known") == said["type"]
+    assert check_list("event_origin_known") == said["origin"]
+    assert check_list("event_outcome_known") == said["outcome"] | {"ended"}
 
 
 def test_roles_are_those_of_the_permissions() -> None:

@@ -1,4 +1,4 @@
-"""The commands, and the start of web and worker, as processes: exit code 1 and one sentence, never a traceback."""
+"""Commands, and the start of web, worker and dispatcher, as processes: one sentence and exit code 1, no traceback."""
 
 import json
 import subprocess
@@ -116,6 +116,7 @@ def test_without_tables_a_command_says_so(
 
 STARTS = {
     "web": ("-m", "gunicorn", "dashboard.wsgi", "--preload", "--bind", "127.0.0.1:0", "--no-control-socket"),
+    "dispatcher": ("manage.py", "dispatch"),
     "worker": ("-m", "celery", "--app", "dashboard", "worker", "--queues", "replay", "--concurrency", "1"),
 }
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from approvals.services import guards
 from approvals.tasks.dispatcher import Dispatcher
 
 
@@ -14,6 +15,7 @@ class Command(BaseCommand):
     help = "Wake the workers and keep the clock, until SIGTERM or Ctrl-C."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        guards.require()
         dispatcher = Dispatcher()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: dispatcher.stop())

@@ -1,0 +1,73 @@
+"""Base URLs of runtimes."""
+
+import pytest
+
+from approvals.exceptions import Invalid
+from approvals.rules.urls import base_url_given
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("http://127.0.0.1:9000", "http://127.0.0.1:9000"),
+        ("https://agents.example/", "https://agents.example"),
+        ("  https://agents.example/hooks/v1/  ", "https://agents.example/hooks/v1"),
+        ("HTTPS://Agents.Example:8443/Hooks", "https://agents.example:8443/Hooks"),
+        ("http://agent_runtime:8080", "http://agent_runtime:8080"),
+        ("http://localhost", "http://localhost"),
+        ("http://[::1]:8080/x", "http://[::1]:8080/x"),
+        ("http://[2001:DB8::1]", "http://[2001:db8::1]"),
+        ("http://agents.example./x", "http://agents.example./x"),
+        ("http://xn--bcher-kva.example", "http://xn--bcher-kva.example"),
+        ("http://x.example/a%20b;c=d", "http://x.example/a%20b;c=d"),
+    ],
+)
+def test_a_plain_address_is_kept_in_its_normal_form(text: str, normal: str) -> None:
+    assert base_url_given(text) == normal
+    assert base_url_given(normal) == normal
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "begins with http:// or https://"),
+        ("agents.example", "begins with http:// or https://"),
+        ("//agents.example", "begins with http:// or https://"),
+        ("ftp://agents.example", "begins with http:// or https://"),
+        ("file:///etc/passwd", "begins with http:// or https://"),
+        ("javascript:alert(1)", "begins with http:// or https://"),
+        ("http://", "begins with http:// or https://"),
+        ("http:///x", "begins with http:// or https://"),
+        ("http://user@x.example", "user name or password"),
+        ("http://user:pw@x.example", "user name or password"),
+        ("http://@x.example", "user name or password"),
+        ("http://x.example?a=b", "after a ? or #"),
+        ("http://x.example/?", "after a ? or #"),
+        ("http://x.example/#", "after a ? or #"),
+        ("http://x.example:99999", "no valid host and port"),
+        ("http://x.example:port", "no valid host and port"),
+        ("http://[::1", "no valid host and port"),
+        ("http://x.example:0", "not of the form"),
+        ("http://x.example:", "not of the form"),
+        ("http://a..b", "not of the form"),
+        ("http://-a.example", "not of the form"),
+        ("http://x.example\\@evil.example", "user name or password"),
+        ("http://x.example\\evil", "not of the form"),
+        ('http://x.example/"', "not of the form"),
+        ("http://x.example/<b>", "not of the form"),
+        ("http://x .example", "does not belong there"),
+        ("http://x\t.example", "does not belong there"),
+        ("http://x.example/\n/y", "does not belong there"),
+        ("http://x.example/\x00", "does not belong there"),
+        ("http://bücher.example", "does not belong there"),
+        ("http://x。example", "does not belong there"),
+        ("http://x.example/\ud800", "does not belong there"),
+        ("http://" + "x" * 500, "longer than"),
+        (f"http://{'x' * 64}.example", "not of the form"),
+    ],
+)
+def test_anything_else_is_refused_with_a_sentence(text: str, words: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        base_url_given(text)
+    assert words in refusal.value.text
+    assert refusal.value.field == "base_url"
