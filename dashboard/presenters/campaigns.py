@@ -2,7 +2,7 @@
 
 Fragments: `campaigns/page.html#progress` (asks `Progress.url` every 3 s while it moves) and
 `campaigns/page.html#preview` (asked for when another recipient is chosen; the plain form does the same).
-GET fields of the recipient form: `to` (an address). Forms: approve, take back (`acts.Act`: `shown`,
+GET fields of the recipient form: `to` (a delivery, or an address). Forms: approve, take back (`acts.Act`: `shown`,
 `next`), reject (`acts.ReasonAct`, field `comment`), stop (`acts.ReasonAct`, field `reason`), resolve
 (`ResolveDeliveries`).
 """
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from dashboard.presenters.acts import Act, ReasonAct
-from dashboard.presenters.ages import When
 from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import NOTHING, Choice, DecisionLine, DeliveryLine, Fact, Link, Trail
 
@@ -30,7 +29,8 @@ class Header:
 @dataclass(frozen=True, slots=True)
 class Picker:
     """Whose message is shown. With few recipients `choices` lists them all; with many the address is typed
-    (`to`).
+    (`to`). `kept` are fields (name, value) that the form
+    sends along.
     """
 
     action: str
@@ -40,12 +40,22 @@ class Picker:
     previous_url: str = ""
     next_url: str = ""
     error: str = ""
+    kept: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """The message as it goes over the wire, and where its bytes can be had."""
+
+    text: SafeString
+    url: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The message to one recipient: raw header fields, text, and HTML by its own address (a sandboxed
-    frame).
+    """The message to one recipient: header fields, text, HTML by its own address (a sandboxed frame), and
+    the source.
     """
 
     picker: Picker
@@ -53,6 +63,8 @@ class Preview:
     text: SafeString
     html_url: str = ""
     note: str = ""
+    text_note: str = ""
+    raw: Raw | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +87,10 @@ class Excluded:
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Who gets it and who does not. `excluded` is one page of the list; `open` keeps the list unfolded."""
+    """Who gets it and who does not. `excluded` is one page of the list; `open` keeps the list unfolded.
+
+    `lacking` says how many bring no value for a merge field; `lacking_url` shows the first of them.
+    """
 
     counts: tuple[Count, ...]
     excluded: tuple[Excluded, ...] = ()
@@ -83,6 +98,8 @@ class Audience:
     more_url: str = ""
     first_url: str = ""
     open: bool = False
+    lacking: str = ""
+    lacking_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +114,11 @@ class BarPart:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the sending is. `can_take_back` and `can_stop` hide the forms that came too late."""
+    """How far the sending is. `can_take_back` and `can_stop` hide the forms that came too late.
+
+    Served alone, as a fragment, it brings the state in the page's `head` along, and `reload` once the page has more
+    to offer than what it was made with.
+    """
 
     url: str
     state: Chip
@@ -109,6 +130,8 @@ class Progress:
     can_stop: bool = False
     alarm: str = ""
     task: str = ""
+    head: Chip | None = None
+    reload: Link | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +174,7 @@ class CampaignActs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignPage:
-    """Everything on the page. `title` is `text.plain`; `comment` is the reviewer's, once there is one."""
+    """Everything on the page. `title` is `text.plain`."""
 
     title: str
     heading: SafeString
@@ -166,5 +189,5 @@ class CampaignPage:
     progress: Progress | None = None
     troubled: tuple[ResolveDeliveries, ...] = ()
     decisions: tuple[DecisionLine, ...] = ()
+    decisions_more: Link | None = None
     run: Link | None = None
-    opened: When | None = None

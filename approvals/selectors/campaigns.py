@@ -1,0 +1,211 @@
+"""One campaign as its page shows it: what would be sent to whom, how far it is, and what waits for a person.
+
+Everything is about the newest version. Lists follow the recipients' positions, so that no page reads them all.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+
+from approvals.models import AudienceRow, Campaign, Decision, Delivery
+from approvals.rules.content import Content
+from approvals.selectors.campaign_counts import counts_of, newest_version
+from approvals.selectors.decisions import Entry, entries_of
+from approvals.selectors.job_progress import Progress, progress_of
+from approvals.selectors.reach import spelling_of
+
+EXCLUDED = ("duplicate", "refused")
+TROUBLED = ("in_doubt", "failed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignFacts:
+    """A campaign and where it stands.
+
+    `counts` are those of `campaign_counts`; `waiting` are the deliveries in doubt or failed that nobody has answered
+    for yet, by state. `job` is the execution of its newest approval.
+    """
+
+    id: UUID
+    external_id: str
+    agent: str
+    name: str
+    purpose: str
+    status: str
+    send_by: datetime | None
+    created_at: datetime
+    run_id: UUID | None
+    run_name: str
+    version_id: UUID
+    version: int
+    digest: str
+    content: Content
+    counts: Mapping[str, int]
+    waiting: Mapping[str, int]
+    job: Progress | None
+
+    @property
+    def recipients(self) -> int:
+        """Everybody whom it can be sent to."""
+        return self.counts["addressable"]
+
+    @property
+    def excluded(self) -> int:
+        """Everybody in the list who gets nothing."""
+        return sum(self.counts[state] for state in EXCLUDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """One recipient with everything that their message is made from. `number` counts from 1, in the list's order."""
+
+    delivery_id: UUID
+    address: str
+    message_id: str
+    variables: Mapping[str, object]
+    state: str
+    attempted_at: datetime | None
+    number: int
+    previous_id: UUID | None
+    next_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Somebody in the list who gets nothing, and why."""
+
+    position: int
+    email: str
+    state: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A delivery in doubt or failed that nobody has answered for yet."""
+
+    id: UUID
+    position: int
+    address: str
+    state: str
+    at: datetime | None
+    reply: str
+
+
+def facts_of(campaign: Campaign) -> CampaignFacts:
+    """The campaign as it stands now."""
+    version = newest_version(campaign.id)
+    waiting = _waiting(version.id).values_list("state").annotate(number=Count("*"))
+    return CampaignFacts(
+        id=campaign.id,
+        external_id=campaign.external_id,
+        agent=campaign.agent,
+        name=campaign.name,
+        purpose=campaign.purpose,
+        status=campaign.status,
+        send_by=campaign.send_by,
+        created_at=campaign.created_at,
+        run_id=campaign.run.id if campaign.run else None,
+        run_name=campaign.run.external_id if campaign.run else "",
+        version_id=version.id,
+        version=version.number,
+        digest=version.digest,
+        content=Content(
+            version.from_address, version.reply_to, version.subject_line, version.text, version.html
+        ),
+        counts=counts_of(version.id),
+        waiting=dict(waiting),
+        job=progress_of(campaign_id=campaign.id, delivery_id=None),
+    )
+
+
+def recipient_of(version_id: UUID, *, delivery_id: UUID | None = None, address: str = "") -> Recipient | None:
+    """The recipient with this delivery or address, or the first one where neither is given; None without one."""
+    everybody = Delivery.objects.filter(version_id=version_id)
+    wanted = everybody
+    if delivery_id is not None:
+        wanted = everybody.filter(id=delivery_id)
+    elif address:
+        wanted = everybody.filter(dedupe_key=spelling_of(address))
+    before = everybody.filter(position__lt=OuterRef("position")).order_by("-position")
+    behind = everybody.filter(position__gt=OuterRef("position")).order_by("position")
+    up_to_here = everybody.filter(position__lte=OuterRef("position")).order_by().values("version_id")
+    row = (
+        wanted.order_by("position")
+        .annotate(
+            previous_id=Subquery(before.values("id")[:1]),
+            next_id=Subquery(behind.values("id")[:1]),
+            number=Subquery(up_to_here.annotate(number=Count("*")).values("number")),
+            vars=Subquery(AudienceRow.objects.filter(id=OuterRef("audience_row_id")).values("vars")),
+        )
+        .first()
+    )
+    if row is None:
+        return None
+    return Recipient(
+        delivery_id=row.id,
+        address=row.address,
+        message_id=row.message_id,
+        variables=json.loads(row.vars),
+        state=row.state,
+        attempted_at=row.attempted_at,
+        number=row.number,
+        previous_id=row.previous_id,
+        next_id=row.next_id,
+    )
+
+
+def addresses(version_id: UUID, *, at_most: int) -> Sequence[tuple[UUID, str]]:
+    """(delivery, address) of the first recipients, in order."""
+    rows = Delivery.objects.filter(version_id=version_id).order_by("position")
+    return list(rows.values_list("id", "address")[:at_most])
+
+
+def excluded(version_id: UUID, *, after: int = 0, size: int) -> tuple[list[Left], bool]:
+    """(those who get nothing, behind this position; whether there are more)."""
+    rows = AudienceRow.objects.filter(version_id=version_id, state__in=EXCLUDED, position__gt=after)
+    found = [
+        Left(row.position, row.email, row.state, row.reason) for row in rows.order_by("position")[: size + 1]
+    ]
+    return found[:size], len(found) > size
+
+
+def troubled(version_id: UUID, state: str, *, after: int = 0, size: int) -> tuple[list[Trouble], bool]:
+    """(the deliveries in this state that wait for an answer, behind this position; whether there are more)."""
+    rows = _waiting(version_id).filter(state=state, position__gt=after).order_by("position")
+    found = [
+        Trouble(row.id, row.position, row.address, row.state, row.settled_at or row.attempted_at, row.reply)
+        for row in rows[: size + 1]
+    ]
+    return found[:size], len(found) > size
+
+
+def lacking(version_id: UUID, names: Sequence[str]) -> tuple[int, UUID | None]:
+    """(how many recipients bring no value for one of these merge fields, the first one's delivery)."""
+    if not names:
+        return 0, None
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select count(*), (array_agg(d.id order by d.position))[1] from approvals_delivery d"
+            " join approvals_audiencerow a on a.workspace_id = d.workspace_id and a.id = d.audience_row_id"
+            " where d.version_id = %s and not (a.vars::jsonb ?& %s)",
+            [version_id, list(names)],
+        )
+        row: tuple[int, UUID | None] = cursor.fetchone()
+    return row
+
+
+def decisions_of(campaign_id: UUID, *, size: int) -> tuple[list[Entry], bool]:
+    """(the newest decisions on the campaign and its deliveries, whether there are more)."""
+    return entries_of(Decision.objects.filter(item_id=campaign_id).order_by("-seq"), size)
+
+
+def _waiting(version_id: UUID) -> QuerySet[Any]:
+    rows = Delivery.objects.filter(version_id=version_id, state__in=TROUBLED, resolved_at=None)
+    return rows.order_by()

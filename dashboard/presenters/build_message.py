@@ -1,0 +1,150 @@
+"""Filling the message as one recipient gets it: made by the same rules as what the worker sends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.urls import reverse
+
+from approvals.exceptions import Invalid
+from approvals.rules.content import Content, envelope_for
+from approvals.rules.messages import Envelope, build, merge
+from approvals.selectors.campaigns import CampaignFacts, Recipient
+from dashboard.forms import campaigns as form
+from dashboard.presenters import chips
+from dashboard.presenters.campaigns import Header, Picker, Preview, Raw
+from dashboard.presenters.parts import Choice
+from dashboard.presenters.places import Places
+from dashboard.presenters.text import clip, count, listed, plain, reveal, reveal_line
+
+NOT_IN_THE_LIST = "No message goes to this address. Look for it among the excluded below."
+_DATE = "Date is set when it is sent; everything else goes out as it stands here, byte for byte."
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One message. `raw` is empty where it cannot be written, and `problem` says why."""
+
+    envelope: Envelope
+    missing: tuple[str, ...]
+    raw: bytes
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The recipient whose message is shown (None: there is nobody), and the first of all `addresses` to choose from.
+
+    `found` is False where the one that was asked for is none of this campaign.
+    """
+
+    recipient: Recipient | None
+    found: bool
+    addresses: Sequence[tuple[UUID, str]]
+
+
+def message_to(recipient: Recipient, content: Content, now: datetime) -> Made:
+    """What this recipient gets; dated as it was sent, or now where nothing has gone out yet."""
+    envelope, missing = envelope_for(
+        content,
+        delivery_id=str(recipient.delivery_id),
+        to=recipient.address,
+        variables=recipient.variables,
+        message_id=recipient.message_id,
+        date=(recipient.attempted_at or now).replace(microsecond=0),
+    )
+    try:
+        return Made(envelope, tuple(sorted(missing)), build(envelope))
+    except Invalid as invalid:
+        return Made(envelope, tuple(sorted(missing)), b"", invalid.text)
+
+
+def fields_of(content: Content) -> Sequence[str]:
+    """The names of every merge field of a content."""
+    parts = (content.subject, content.text, content.html)
+    return sorted(set().union(*(merge(part, {})[1] for part in parts)))
+
+
+def preview_of(
+    facts: CampaignFacts, chosen: Chosen, *, places: Places, asked: form.Asked, now: datetime
+) -> Preview:
+    """The message to the chosen recipient, and how to choose another."""
+    picker, recipient = _picker(facts, chosen, places, asked), chosen.recipient
+    if recipient is None:
+        return _unaddressed(facts.content, picker)
+    made = message_to(recipient, facts.content, now)
+    envelope = made.envelope
+    headers = (
+        ("From", envelope.from_address),
+        ("Reply-To", envelope.reply_to or ""),
+        ("To", envelope.to),
+        ("Subject", envelope.subject),
+        ("Message-ID", envelope.message_id or ""),
+    )
+    at = [places.slug, facts.id, recipient.delivery_id]
+    return Preview(
+        picker=picker,
+        headers=tuple(Header(name, reveal_line(value)) for name, value in headers if value),
+        text=reveal(clip(envelope.text)[0]),
+        text_note=clip(envelope.text)[1],
+        html_url=reverse("campaign_message", args=at) if envelope.html else "",
+        note=_note(made),
+        raw=_raw(made, recipient, reverse("campaign_source", args=at)) if made.raw else None,
+    )
+
+
+def _raw(made: Made, recipient: Recipient, url: str) -> Raw:
+    shown, left_out = clip(made.raw.decode("ascii"))
+    date = "" if recipient.attempted_at else _DATE
+    return Raw(text=reveal(shown), url=url, note=" ".join(filter(None, [left_out, date])))
+
+
+def _note(made: Made) -> str:
+    said = []
+    if made.missing:
+        names = listed([plain(name) for name in made.missing], 5)
+        said.append(f"Nothing is known for {names}: it stays in the message just as it was written.")
+    if made.problem:
+        said.append(f"This message cannot be written, so it would fail: {plain(made.problem)}")
+    return " ".join(said)
+
+
+def _unaddressed(content: Content, picker: Picker) -> Preview:
+    headers = (("From", content.from_address), ("Reply-To", content.reply_to), ("Subject", content.subject))
+    return Preview(
+        picker=picker,
+        headers=tuple(Header(name, reveal_line(value)) for name, value in headers if value),
+        text=reveal(clip(content.text)[0]),
+        text_note=clip(content.text)[1],
+        note="Nobody in the list can be reached. This is the text as it was written.",
+    )
+
+
+def _picker(facts: CampaignFacts, chosen: Chosen, places: Places, asked: form.Asked) -> Picker:
+    def url(delivery_id: UUID | None) -> str:
+        if delivery_id is None:
+            return ""
+        return places.campaign(facts.id, form.address(asked, to=str(delivery_id)))
+
+    recipient = chosen.recipient
+    if recipient is None:
+        return Picker(action=places.campaign(facts.id), chosen="", place="")
+    place = f"{count(recipient.number)} of {count(facts.recipients)}"
+    if facts.status not in ("pending", "rejected"):
+        place += f", {chips.delivery_state(recipient.state).label.lower()}"
+    typed = asked.to if not chosen.found and asked.delivery_id is None else ""
+    return Picker(
+        action=places.campaign(facts.id),
+        chosen=typed or recipient.address,
+        place=place,
+        choices=tuple(
+            Choice(str(delivery_id), plain(address), delivery_id == recipient.delivery_id)
+            for delivery_id, address in chosen.addresses
+            if len(chosen.addresses) == facts.recipients
+        ),
+        previous_url=url(recipient.previous_id),
+        next_url=url(recipient.next_id),
+        error=asked.note or ("" if chosen.found else NOT_IN_THE_LIST),
+        kept=(("back", asked.back),) if asked.back else (),
+    )

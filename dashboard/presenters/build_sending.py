@@ -1,0 +1,148 @@
+"""Filling how far the sending of a campaign is: never sent before it is, and never finished while something is open."""
+
+from datetime import datetime
+
+from django.urls import reverse
+
+from approvals.selectors.campaigns import CampaignFacts
+from approvals.selectors.job_progress import Progress as Job
+from dashboard.presenters import chips
+from dashboard.presenters.ages import span
+from dashboard.presenters.campaigns import BarPart, Count, Progress
+from dashboard.presenters.chips import Chip, Tone
+from dashboard.presenters.parts import Link
+from dashboard.presenters.places import Places
+from dashboard.presenters.text import count, plain
+
+# The states of deliveries in the order of the bar, with the words for so many of them.
+_STATES: tuple[tuple[str, str, Tone], ...] = (
+    ("sent", "sent", "ok"),
+    ("in_doubt", "in doubt", "warn"),
+    ("failed", "failed", "danger"),
+    ("skipped", "skipped", "quiet"),
+    ("attempting", "being sent", "info"),
+)
+_SENDING_AGAIN = Chip("Sending again", "info")
+_WITH_PROBLEMS = Chip("Finished with problems", "warn", "It is in doubt or failed for some recipients")
+
+
+def state_of(facts: CampaignFacts) -> Chip:
+    """The state of the campaign in words: one that went through without everybody getting it says so."""
+    if facts.status == "finished" and on_its_way(facts):
+        return _SENDING_AGAIN
+    if facts.status == "finished" and (facts.counts["in_doubt"] or facts.counts["failed"]):
+        return _WITH_PROBLEMS
+    return chips.campaign_state(facts.status)
+
+
+def on_its_way(facts: CampaignFacts) -> bool:
+    """Whether something will still happen by itself."""
+    if facts.status in ("finished", "stopped"):  # a person has some sent once more
+        return facts.counts["planned"] + facts.counts["attempting"] > 0
+    return facts.status in ("approved", "sending")
+
+
+def progress_of(
+    facts: CampaignFacts, *, places: Places, back: str, overdue_s: int, now: datetime, alone: bool
+) -> Progress:
+    """The box that follows the sending. `alone`: as the fragment that takes the place of an earlier one."""
+    job, moving = facts.job, on_its_way(facts)
+    state = state_of(facts)
+    late = job is not None and moving and job.overdue(overdue_s)
+    reload = Link("Reload the page to see what there is to decide.", places.campaign(facts.id, back))
+    return Progress(
+        url=_with(reverse("campaign_live", args=[places.slug, facts.id]), back),
+        state=state,
+        text=_text(facts, now),
+        bar=_bar(facts) if facts.status not in ("pending", "rejected", "approved") else (),
+        counts=_counts(facts) if facts.status not in ("pending", "rejected", "approved") else (),
+        moving=moving,
+        can_take_back=facts.status == "approved" and job is not None and job.cancellable,
+        can_stop=facts.status == "sending",
+        alarm=(
+            f"No worker has taken it for {span((now - job.due_at).total_seconds())}. Tell whoever runs this desk."
+            if job is not None and late
+            else ""
+        ),
+        task=job.task_id if job else "",
+        head=state if alone else None,
+        reload=reload if alone and not moving else None,
+    )
+
+
+def _text(facts: CampaignFacts, now: datetime) -> str:
+    job = facts.job
+    match facts.status:
+        case "pending":
+            return "The approval was taken back. Nothing was sent."
+        case "rejected":
+            return "Nothing was sent."
+        case "approved":
+            return _before(job, now)
+        case "sending":
+            return f"{_sent(facts)} so far.{_rest(job, now)}"
+        case _:
+            return f"{_tally(facts)}{_open(facts)}"
+
+
+def _before(job: Job | None, now: datetime) -> str:
+    left = (job.due_at - now).total_seconds() if job else 0
+    if job is not None and job.status == "held" and left > 0:
+        return f"Goes out in {span(left)}; it can be taken back until then."
+    return "Waits for a worker; it can be taken back until one begins with it."
+
+
+def _rest(job: Job | None, now: datetime) -> str:
+    """Why it does not go on at this moment, where it does not."""
+    if job is None or job.status != "queued" or not job.outcome:
+        return ""
+    left = (job.due_at - now).total_seconds()
+    goes_on = f" It goes on in {span(left)}." if left > 0 else ""
+    return f" {plain(job.outcome).rstrip('.')}.{goes_on}"
+
+
+def _sent(facts: CampaignFacts) -> str:
+    return f"{count(facts.counts['sent'])} of {count(facts.recipients)} sent"
+
+
+def _tally(facts: CampaignFacts) -> str:
+    rest = [
+        f"{count(facts.counts[state])} {words}"
+        for state, words, _ in _STATES[1:]
+        if facts.counts[state] and state != "attempting"
+    ]
+    return f"{', '.join([_sent(facts), *rest])}."
+
+
+def _open(facts: CampaignFacts) -> str:
+    again = facts.counts["planned"] + facts.counts["attempting"]
+    said = f" {count(again)} on the way once more." if again else ""
+    waiting = sum(facts.waiting.values())
+    if waiting:
+        said += f" For {count(waiting)} of them somebody has to say what became of the message."
+    return said
+
+
+def _counts(facts: CampaignFacts) -> tuple[Count, ...]:
+    shown = [
+        Count(words, count(facts.counts[state]), tone)
+        for state, words, tone in _STATES
+        if facts.counts[state] or state == "sent"
+    ]
+    if facts.counts["planned"]:
+        shown.append(Count("to go", count(facts.counts["planned"])))
+    return tuple(shown)
+
+
+def _bar(facts: CampaignFacts) -> tuple[BarPart, ...]:
+    parts, start = [], 0.0
+    for state, words, tone in _STATES:
+        width = 100 * facts.counts[state] / (facts.recipients or 1)
+        if width:
+            parts.append(BarPart(f"{start:.2f}", f"{width:.2f}", tone, words))
+        start += width
+    return tuple(parts)
+
+
+def _with(url: str, query: str) -> str:
+    return f"{url}?{query}" if query else url

@@ -1,0 +1,19 @@
+"""The addresses of a campaign, within a workspace."""
+
+from django.urls import URLPattern, path
+
+from dashboard.views import campaigns
+
+_ONE = "campaigns/<uuid:campaign_id>/"
+
+campaign_routes: list[URLPattern] = [
+    path(_ONE, campaigns.page, name="campaign"),
+    path(f"{_ONE}live", campaigns.live, name="campaign_live"),
+    path(f"{_ONE}message/<uuid:delivery_id>", campaigns.message, name="campaign_message"),
+    path(f"{_ONE}message/<uuid:delivery_id>/source", campaigns.source, name="campaign_source"),
+    path(f"{_ONE}approve", campaigns.approve, name="campaign_approve"),
+    path(f"{_ONE}reject", campaigns.reject, name="campaign_reject"),
+    path(f"{_ONE}take-back", campaigns.take_back, name="campaign_take_back"),
+    path(f"{_ONE}stop", campaigns.stop, name="campaign_stop"),
+    path("deliveries/<uuid:delivery_id>/resolve", campaigns.resolve, name="deliveries_resolve"),
+]
