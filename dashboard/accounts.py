@@ -1,13 +1,17 @@
 """What this product changes about signing in."""
 
+from __future__ import annotations
+
 from smtplib import SMTPException
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.http import HttpRequest
 
 from approvals.exceptions import Unavailable
-from approvals.models import User
+
+if TYPE_CHECKING:
+    from approvals.models import User
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types

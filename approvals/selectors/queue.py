@@ -183,15 +183,6 @@ def item_of(item_id: UUID) -> Item | None:
     return Item(*row) if row else None
 
 
-def following(wanted: Wanted, found: Found, item: Item) -> Item | None:
-    """What comes after this item on the tab; the first of it where the item has left the tab or was the last."""
-    behind, _ = page_of(wanted, found, after=item.position, size=1)
-    if behind and item.tab == wanted.tab:
-        return behind[0]
-    first, _ = page_of(wanted, found, size=2)
-    return next((other for other in first if other.id != item.id), None)
-
-
 def _conditions(wanted: Wanted, found: Found, tab: str) -> tuple[list[str], list[Any]]:
     conditions: list[str] = []
     values: list[Any] = []

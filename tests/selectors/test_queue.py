@@ -108,39 +108,3 @@ def test_a_lineage_is_one_item_at_its_last_attempt(world: World) -> None:
     assert item is not None
     assert (item.title, item.run_id, item.target_id, item.due) == ("refund-1", new_run.id, new_run.id, None)
     assert world.read(lambda: queue.item_of(new_run.id)) is None
-
-
-class TestFollowing:
-    def following(self, world: World, name: str, wanted: Wanted | None = None) -> str | None:
-        wanted = wanted or Wanted()
-        with world.bound():
-            items, _ = queue.page_of(Wanted("history"), None)
-            item = next(item for item in items if item.title == name)
-            found = queue.following(wanted, None, item)
-        return found.title if found else None
-
-    def test_the_next_is_the_one_below(self, world: World) -> None:
-        for name in ("first", "second", "third"):
-            world.run(name, said("x"))
-
-        assert self.following(world, "first") == "second"
-        assert self.following(world, "third") == "first"
-        assert self.following(world, "third", Wanted("history")) == "second"
-
-    def test_after_a_decision_the_work_goes_on_at_the_top(self, world: World) -> None:
-        for name in ("first", "second"):
-            run = world.run(name, call("c1", "t"))
-        world.forced(run)
-
-        assert self.following(world, "second") == "first"
-
-    def test_the_filters_hold(self, world: World) -> None:
-        for name, agent in (("first", "a"), ("second", "b"), ("third", "a")):
-            world.run(name, said("x"), agent=agent)
-
-        assert self.following(world, "first", Wanted(agent="a")) == "third"
-
-    def test_the_last_one_has_nothing_after_it(self, world: World) -> None:
-        world.run("only", said("x"))
-
-        assert self.following(world, "only") is None
