@@ -30,9 +30,9 @@ from dashboard.presenters.build_campaign_acts import Reader, Tried, offers
 from dashboard.presenters.campaigns import Preview
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plural
+from dashboard.views.deciding import trail_of
 from dashboard.views.frames import framed
 from dashboard.views.shell import render_page
-from dashboard.views.trails import trail_of
 
 SIZE = 50  # rows of each list
 CHOICES = 100  # recipients that are offered in a list; of more, one is asked for by address
