@@ -9,7 +9,7 @@ from approvals.selectors.campaigns import CampaignFacts, Left, Trouble
 from approvals.selectors.decisions import Entry
 from dashboard.forms import campaigns as form
 from dashboard.presenters.ages import due, when
-from dashboard.presenters.build_campaign_acts import Reader, acts_of, troubled_of
+from dashboard.presenters.build_campaign_acts import acts_of, troubled_of
 from dashboard.presenters.build_decisions import decision_line
 from dashboard.presenters.build_sending import progress_of, state_of
 from dashboard.presenters.campaigns import (
@@ -19,7 +19,8 @@ from dashboard.presenters.campaigns import (
     Excluded,
     Preview,
 )
-from dashboard.presenters.parts import NOTHING, DecisionLine, Fact, Link
+from dashboard.presenters.hand import Hand
+from dashboard.presenters.parts import NOTHING, DecisionLine, Fact, Link, Trail
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import count, plain, plural, reveal, reveal_line, summary_line
 
@@ -42,23 +43,31 @@ class Lists:
 
 
 def campaign_page(
-    facts: CampaignFacts, preview: Preview, lists: Lists, reader: Reader, *, overdue_s: int, now: datetime
+    facts: CampaignFacts,
+    preview: Preview,
+    lists: Lists,
+    hand: Hand,
+    *,
+    asked: form.Asked,
+    trail: Trail,
+    overdue_s: int,
+    now: datetime,
 ) -> CampaignPage:
     """The whole page."""
-    places, asked = reader.places, reader.asked
+    places = Places(hand.slug)
     undecided = facts.status in ("pending", "rejected")
     entries, more = lists.decisions
     return CampaignPage(
         title=plain(facts.name[:200]),
         heading=summary_line(facts.name, 300),
-        trail=reader.trail,
+        trail=trail,
         state=state_of(facts),
         send_by=due(facts.send_by, now) if facts.send_by and facts.status == "pending" else None,
         purpose=reveal(facts.purpose),
         facts=_facts(facts, now),
         preview=preview,
-        audience=_audience(facts, lists, reader),
-        acts=acts_of(facts, reader),
+        audience=_audience(facts, lists, places, asked),
+        acts=acts_of(facts, hand),
         progress=(
             None
             if undecided
@@ -67,9 +76,20 @@ def campaign_page(
             )
         ),
         troubled=tuple(
-            troubled_of(state, shown, facts, reader, now)
-            for state, shown in (("in_doubt", lists.in_doubt), ("failed", lists.failed))
-            if shown[0]
+            troubled_of(
+                state,
+                rows,
+                facts,
+                hand,
+                more_url=(
+                    places.campaign(facts.id, form.address(asked, **{state: rows[-1].position}))
+                    if more_rows
+                    else ""
+                ),
+                now=now,
+            )
+            for state, (rows, more_rows) in (("in_doubt", lists.in_doubt), ("failed", lists.failed))
+            if rows
         ),
         decisions=tuple(_decision(entry, places, now) for entry in entries),
         decisions_more=Link("There are older ones in the log", places.decisions()) if more else None,
@@ -87,8 +107,7 @@ def _facts(facts: CampaignFacts, now: datetime) -> tuple[Fact, ...]:
     )
 
 
-def _audience(facts: CampaignFacts, lists: Lists, reader: Reader) -> Audience:
-    places, asked = reader.places, reader.asked
+def _audience(facts: CampaignFacts, lists: Lists, places: Places, asked: form.Asked) -> Audience:
     rows, more = lists.excluded
     lacking, first = lists.lacking
     here = places.campaign(facts.id, form.address(asked, excluded=0))

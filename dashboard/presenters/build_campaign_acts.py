@@ -1,28 +1,22 @@
 """Filling the forms of the campaign's page: what can be decided now, by whom, and what came back with an error."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from django.urls import reverse
-
-from approvals.access.actors import Actor
-from approvals.exceptions import Invalid
-from approvals.rules.permissions import why_not
 from approvals.selectors.campaigns import CampaignFacts, Trouble
-from dashboard.forms import campaigns as form
 from dashboard.forms.shown import pack
+from dashboard.forms.tried import Tried
 from dashboard.presenters import chips
-from dashboard.presenters.acts import Act, ReasonAct
 from dashboard.presenters.ages import when
 from dashboard.presenters.build_sending import on_its_way
 from dashboard.presenters.campaigns import CampaignActs, ResolveDeliveries, Troubled
-from dashboard.presenters.parts import Choice, DeliveryLine, Trail
-from dashboard.presenters.places import Places
+from dashboard.presenters.hand import Hand
+from dashboard.presenters.parts import Choice, DeliveryLine
 from dashboard.presenters.text import plural, reveal_line, summary_line
 
-NOBODY = "Nobody in the list can be reached, so there is nothing to approve."
+NOBODY_REACHED = "Nobody in the list can be reached, so there is nothing to approve."
 _CLOSED = {
     "approved": "It is approved. Until a worker begins with it, it can be taken back.",
     "sending": "It is being sent. It can be stopped; what has left cannot be called back.",
@@ -46,85 +40,42 @@ _TITLES = {
     "failed": ("failed delivery", "failed deliveries"),
 }
 _POSSIBLE = {
-    "approve": ("pending",),
-    "reject": ("pending",),
-    "take_back": ("approved",),
-    "stop": ("approved", "sending"),
+    "campaign_reject": ("pending",),
+    "campaign_stop": ("approved", "sending"),
 }
-_FIELDS = ("comment", "reason", "delivery", "resolution")
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """A form that came back: which one, what was wrong with it, and what was typed into it.
-
-    `act` is approve, reject, take_back, stop, or the state of the deliveries that were to be settled.
-    """
-
-    act: str
-    refusal: Invalid
-    text: str = ""
-    resolution: str = ""
-    ticked: frozenset[str] = frozenset()
-
-    def error_at(self, *fields: str) -> str:
-        """What was wrong with one of these fields."""
-        return self.refusal.text if self.refusal.field in fields else ""
-
-    @property
-    def error(self) -> str:
-        """What was wrong and belongs to none of the fields that people fill in."""
-        return "" if self.refusal.field in _FIELDS else self.refusal.text
+def offers(facts: CampaignFacts, tried: Tried) -> bool:
+    """Whether the page has the form that came back, as things stand now."""
+    if tried.act == "deliveries_resolve":
+        return facts.waiting.get(tried.target, 0) > 0
+    return facts.status in _POSSIBLE[tried.act]
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Who looks at the page, from where, and what it was asked for."""
-
-    actor: Actor
-    places: Places
-    asked: form.Asked
-    trail: Trail
-    tried: Tried | None = None
-
-    def tried_with(self, act: str) -> Tried | None:
-        """What was tried, if it was this."""
-        return self.tried if self.tried and self.tried.act == act else None
-
-
-def offers(facts: CampaignFacts, act: str) -> bool:
-    """Whether the page has the form of this act (see `Tried`) as things stand."""
-    if act in _ANSWERS:
-        return facts.waiting.get(act, 0) > 0
-    return facts.status in _POSSIBLE.get(act, ())
-
-
-def acts_of(facts: CampaignFacts, reader: Reader) -> CampaignActs:
+def acts_of(facts: CampaignFacts, hand: Hand) -> CampaignActs:
     """The decisions that are possible now; those that are not this member's say whose they are."""
+    shown = _shown(facts.id, facts, hand)
+    stop = hand.reason_act("campaign_stop", facts.id, permission="stop_send", shown=shown)
     match facts.status:
         case "pending":
+            approve = hand.act("campaign_approve", facts.id, permission="approve", shown=shown)
             return CampaignActs(
-                approve=_act(
-                    "approve", "approve", facts, reader, impossible="" if facts.recipients else NOBODY
-                ),
+                approve=approve
+                if facts.recipients
+                else replace(approve, refused=approve.refused or NOBODY_REACHED),
                 approve_text=f"Approve for {plural(facts.recipients, 'person', 'people')}",
                 binding=(
                     f"Bound to exactly this text and these recipients (digest {facts.digest[:12]})."
                     " It is queued, not sent at once."
                 ),
-                reject=_reason_act("reject", "reject", facts, reader),
+                reject=hand.reason_act("campaign_reject", facts.id, permission="reject", shown=shown),
             )
         case "approved":
             # The form that stops it is there too: once it begins, the fragment shows it in place of the other.
-            return CampaignActs(
-                take_back=_act("take_back", "cancel_send", facts, reader),
-                stop=_reason_act("stop", "stop_send", facts, reader),
-                closed=_CLOSED["approved"],
-            )
+            take_back = hand.act("campaign_take_back", facts.id, permission="cancel_send", shown=shown)
+            return CampaignActs(take_back=take_back, stop=stop, closed=_CLOSED["approved"])
         case "sending":
-            return CampaignActs(
-                stop=_reason_act("stop", "stop_send", facts, reader), closed=_CLOSED["sending"]
-            )
+            return CampaignActs(stop=stop, closed=_CLOSED["sending"])
         case status if sum(facts.waiting.values()):
             return CampaignActs(
                 closed=f"{'' if status == 'finished' else _CLOSED['stopped'] + ' '}"
@@ -136,66 +87,32 @@ def acts_of(facts: CampaignFacts, reader: Reader) -> CampaignActs:
             return CampaignActs(closed=_CLOSED.get(status, ""))
 
 
-def _act(name: str, permission: str, facts: CampaignFacts, reader: Reader, *, impossible: str = "") -> Act:
-    tried = reader.tried_with(name)
-    return Act(
-        action=reverse(f"campaign_{name}", args=[reader.places.slug, facts.id]),
-        shown=_shown(facts.id, facts, reader),
-        next=reader.places.campaign(facts.id, form.address(reader.asked)),
-        refused=impossible if reader.actor.may(permission) else why_not(permission),
-        error=tried.error if tried else "",
+def troubled_of(
+    state: str, rows: Sequence[Trouble], facts: CampaignFacts, hand: Hand, *, more_url: str, now: datetime
+) -> ResolveDeliveries:
+    """The form that settles these deliveries in `state`; `more_url` is where there are more of them."""
+    # The address names one of them, which says of which campaign they all are.
+    first = rows[0].id
+    act = hand.act(
+        "deliveries_resolve", first, permission="resolve_campaign", shown=_shown(first, facts, hand)
     )
-
-
-def _reason_act(name: str, permission: str, facts: CampaignFacts, reader: Reader) -> ReasonAct:
-    act, tried = _act(name, permission, facts, reader), reader.tried_with(name)
-    return ReasonAct(
+    tried = hand.tried.of("deliveries_resolve", state)
+    return ResolveDeliveries(
         action=act.action,
         shown=act.shown,
         next=act.next,
         refused=act.refused,
-        error=act.error,
-        reason=tried.text if tried else "",
-        reason_error=tried.error_at("reason", "comment") if tried else "",
-    )
-
-
-def troubled_of(
-    state: str,
-    shown: tuple[Sequence[Trouble], bool],
-    facts: CampaignFacts,
-    reader: Reader,
-    now: datetime,
-) -> ResolveDeliveries:
-    """The form that settles the deliveries in `state`; `shown` are those to list, and whether there are more."""
-    rows, more = shown
-    places, asked = reader.places, reader.asked
-    tried = reader.tried_with(state)
-    return ResolveDeliveries(
-        # The address names one of them, which says of which campaign they are.
-        action=reverse("deliveries_resolve", args=[places.slug, rows[0].id]),
-        shown=_shown(rows[0].id, facts, reader),
-        next=places.campaign(facts.id, form.address(asked)),
-        refused="" if reader.actor.may("resolve_campaign") else why_not("resolve_campaign"),
-        error=tried.error if tried else "",
-        reason=tried.text if tried else "",
-        reason_error=tried.error_at("reason") if tried else "",
+        reason=tried.reason,
+        reason_error=tried.error_at("reason"),
         title=plural(facts.waiting[state], *_TITLES[state]),
         deliveries=tuple(
-            Troubled(
-                value=str(row.id),
-                line=_delivery(row, now),
-                ticked=tried is not None and str(row.id) in tried.ticked,
-            )
+            Troubled(value=str(row.id), line=_delivery(row, now), ticked=str(row.id) in tried.ticked)
             for row in rows
         ),
-        choices=tuple(
-            replace(choice, chosen=tried is not None and choice.value == tried.resolution)
-            for choice in _ANSWERS[state]
-        ),
-        delivery_error=tried.error_at("delivery") if tried else "",
-        resolution_error=tried.error_at("resolution") if tried else "",
-        more_url=places.campaign(facts.id, form.address(asked, **{state: rows[-1].position})) if more else "",
+        choices=tuple(replace(choice, chosen=choice.value == tried.resolution) for choice in _ANSWERS[state]),
+        delivery_error=tried.error_at("delivery"),
+        resolution_error=tried.error_at("resolution"),
+        more_url=more_url,
     )
 
 
@@ -208,5 +125,5 @@ def _delivery(row: Trouble, now: datetime) -> DeliveryLine:
     )
 
 
-def _shown(target: UUID, facts: CampaignFacts, reader: Reader) -> str:
-    return pack(target=target, user_id=reader.actor.id, digest=facts.digest)
+def _shown(target: UUID, facts: CampaignFacts, hand: Hand) -> str:
+    return pack(target=target, user_id=hand.actor.id, digest=facts.digest)

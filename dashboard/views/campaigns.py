@@ -1,14 +1,14 @@
 """One campaign: exactly what would be sent to whom, how the sending goes, and the decisions about it."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib import messages
 from django.db import transaction
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
@@ -16,44 +16,46 @@ from django.views.decorators.http import require_POST, require_safe
 
 from approvals.access.desk import campaign_for, delivery_for
 from approvals.exceptions import Invalid, NotFound
-from approvals.rules.shown import Shown
 from approvals.selectors import campaigns as selectors
 from approvals.selectors.job_progress import progress_of
 from approvals.services import campaigns as services
 from dashboard.forms import campaigns as forms
-from dashboard.forms.shown import unpack
+from dashboard.forms.tried import Tried, tried
 from dashboard.middleware import PageRequest
-from dashboard.presenters import build_campaign, build_message, build_sending
+from dashboard.presenters import build_message, build_sending
 from dashboard.presenters.ages import span
-from dashboard.presenters.build_campaign import Lists
-from dashboard.presenters.build_campaign_acts import Reader, Tried, offers
+from dashboard.presenters.build_campaign import Lists, campaign_page
+from dashboard.presenters.build_campaign_acts import offers
 from dashboard.presenters.campaigns import Preview
+from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plural
-from dashboard.views.deciding import trail_of
+from dashboard.views.deciding import answer, found, trail_of
 from dashboard.views.frames import framed
 from dashboard.views.shell import render_page
 
+if TYPE_CHECKING:
+    from approvals.models import Decision
+
 SIZE = 50  # rows of each list
 CHOICES = 100  # recipients that are offered in a list; of more, one is asked for by address
-
-
-class SeeOther(HttpResponseRedirect):
-    """Decided: look at the page, which is asked for with a GET whatever came before."""
-
-    status_code = 303
+APPROVED = "Approved. Sending is queued:"
+SETTLED = {
+    "happened": "They count as sent.",
+    "do_again": "Sending them once more is queued.",
+    "leave": "Nothing is sent again.",
+}
 
 
 @require_safe
 def page(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """The campaign, with the message to the recipient that the address names."""
     asked = forms.read(request.GET)
-    htmx: Any = getattr(request, "htmx", None)
-    if htmx and not htmx.history_restore_request:
-        facts = selectors.facts_of(campaign_for(request.actor, campaign_id))
+    facts = selectors.facts_of(campaign_for(request.actor, campaign_id))
+    if getattr(request, "htmx", False) and request.htmx.target == "preview":  # type: ignore[attr-defined]
         response = render(request, "campaigns/page.html#preview", {"preview": _preview(slug, facts, asked)})
     else:
-        response = _answer(request, slug, campaign_id, asked)
+        response = _shown(request, slug, facts, asked)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
@@ -97,165 +99,135 @@ def source(request: PageRequest, slug: str, campaign_id: UUID, delivery_id: UUID
 @require_POST
 def approve(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Release exactly what was shown."""
-
-    def decide(shown: Shown) -> str:
-        decision, repeated = services.approve(by=request.actor, campaign_id=campaign_id, shown=shown)
-        if repeated:
-            return "You had approved this already, and nothing happened twice."
-        return (
-            f"Approved. Sending is queued: it starts {_start(decision.id)}, and can be taken back until then."
-        )
-
-    return _decided(request, slug, campaign_id, "approve", decide)
+    _, seen = found(request, campaign_for, campaign_id, "approve")
+    decision, repeated = services.approve(by=request.actor, campaign_id=campaign_id, shown=seen)
+    said = (
+        "" if repeated else f"{APPROVED} it starts {_start(decision.id)}, and can be taken back until then."
+    )
+    return _done(request, campaign_id, decision, repeated, said)
 
 
 @require_POST
 def reject(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Refuse it, with a comment for whoever proposed it."""
-
-    def decide(shown: Shown) -> str:
+    _, seen = found(request, campaign_for, campaign_id, "reject")
+    try:
         comment = forms.text_of(request.POST, "comment")
-        _, repeated = services.reject(by=request.actor, campaign_id=campaign_id, shown=shown, comment=comment)
-        if repeated:
-            return "You had rejected this already, and nothing happened twice."
-        return "Rejected. Nothing is sent, and whoever proposed it can read your comment."
-
-    return _decided(request, slug, campaign_id, "reject", decide)
+        decision, repeated = services.reject(
+            by=request.actor, campaign_id=campaign_id, shown=seen, comment=comment
+        )
+    except Invalid as invalid:
+        return _again(request, slug, campaign_id, invalid, tried("campaign_reject", request.POST, invalid))
+    said = "Rejected. Nothing is sent, and whoever proposed it can read your comment."
+    return _done(request, campaign_id, decision, repeated, said)
 
 
 @require_POST
 def take_back(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Undo an approval before a worker begins with it."""
-
-    def decide(shown: Shown) -> str:
-        _, repeated = services.take_back(by=request.actor, campaign_id=campaign_id, shown=shown)
-        if repeated:
-            return "You had taken it back already, and nothing happened twice."
-        return "Taken back. Nothing was sent, and the campaign waits for a decision again."
-
-    return _decided(request, slug, campaign_id, "take_back", decide)
+    _, seen = found(request, campaign_for, campaign_id, "cancel_send")
+    decision, repeated = services.take_back(by=request.actor, campaign_id=campaign_id, shown=seen)
+    said = "Taken back. Nothing was sent, and the campaign waits for a decision again."
+    return _done(request, campaign_id, decision, repeated, said)
 
 
 @require_POST
 def stop(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Stop it while it is being sent."""
-
-    def decide(shown: Shown) -> str:
+    _, seen = found(request, campaign_for, campaign_id, "stop_send")
+    try:
         reason = forms.text_of(request.POST, "reason")
-        _, repeated = services.stop(by=request.actor, campaign_id=campaign_id, shown=shown, reason=reason)
-        if repeated:
-            return "You had stopped it already, and nothing happened twice."
-        return "Stopped. What had not left by then is skipped for good."
-
-    return _decided(request, slug, campaign_id, "stop", decide)
+        decision, repeated = services.stop(
+            by=request.actor, campaign_id=campaign_id, shown=seen, reason=reason
+        )
+    except Invalid as invalid:
+        return _again(request, slug, campaign_id, invalid, tried("campaign_stop", request.POST, invalid))
+    said = "Stopped. What had not left by then is skipped for good."
+    return _done(request, campaign_id, decision, repeated, said)
 
 
 @require_POST
 def resolve(request: PageRequest, slug: str, delivery_id: UUID) -> HttpResponse:
     """Say what became of deliveries in doubt or failed: one decision each, and all of them or none.
 
-    The address names one of the form's deliveries, which says of which campaign they are.
+    The address names one of the form's deliveries, which says of which campaign they all are.
     """
-    with transaction.atomic():
-        named = delivery_for(request.actor, delivery_id)
-    resolution = request.POST.get("resolution", "")
-
-    def decide(shown: Shown) -> str:
+    named, seen = found(request, delivery_for, delivery_id, "resolve_campaign")
+    campaign_id = named.campaign_id
+    resolution = request.POST.get("resolution") or ""
+    try:
         ticked = forms.deliveries_of(request.POST)
         reason = forms.text_of(request.POST, "reason")
         with transaction.atomic():
-            for one in ticked:
-                if delivery_for(request.actor, one).campaign_id != named.campaign_id:
-                    raise NotFound()
-            outcomes = [
+            if any(delivery_for(request.actor, one).campaign_id != campaign_id for one in ticked):
+                raise NotFound()
+            settled = [
                 services.resolve_delivery(
-                    by=request.actor, delivery_id=one, shown=shown, resolution=resolution, reason=reason
+                    by=request.actor, delivery_id=one, shown=seen, resolution=resolution, reason=reason
                 )
                 for one in ticked
             ]
-        new = sum(not repeated for _, repeated in outcomes)
-        if not new:
-            return "You had settled this already, and nothing happened twice."
-        number = plural(new, "delivery", "deliveries")
-        return f"Settled: {number}. {_SETTLED[resolution]}"
-
-    return _decided(request, slug, named.campaign_id, named.state, decide, shown_for=delivery_id)
-
-
-PERMISSIONS = {"approve": "approve", "reject": "reject", "take_back": "cancel_send", "stop": "stop_send"}
-_SETTLED = {
-    "happened": "They count as sent.",
-    "do_again": "Sending them once more is queued.",
-    "leave": "Nothing is sent again.",
-}
-
-
-def _decided(
-    request: PageRequest,
-    slug: str,
-    campaign_id: UUID,
-    act: str,
-    decide: Callable[[Shown], str],
-    *,
-    shown_for: UUID | None = None,
-) -> HttpResponse:
-    """Decide, and lead back to the page; or the page again, with what is wrong beside its field."""
-    with transaction.atomic():
-        campaign_for(request.actor, campaign_id)
-    request.actor.require(PERMISSIONS.get(act, "resolve_campaign"))
-    asked = forms.read_next(request.POST)
-    try:
-        target = shown_for or campaign_id
-        told = decide(unpack(request.POST.get("shown", ""), target=target, user_id=request.actor.id))
     except Invalid as invalid:
-        tried = Tried(
-            act=act,
-            refusal=invalid,
-            text=request.POST.get("reason") or request.POST.get("comment") or "",
-            resolution=request.POST.get("resolution", ""),
-            ticked=frozenset(request.POST.getlist("delivery")),
-        )
-        with transaction.atomic():
-            return _answer(request, slug, campaign_id, asked, tried)
-    messages.success(request, told)
-    return SeeOther(Places(slug).campaign(campaign_id, forms.address(asked)))
+        sent = tried("deliveries_resolve", request.POST, invalid, target=named.state)
+        return _again(request, slug, campaign_id, invalid, sent)
+    new = [decision for decision, repeated in settled if not repeated]
+    said = f"Settled: {plural(len(new), 'delivery', 'deliveries')}. {SETTLED[resolution]}"
+    return _done(request, campaign_id, settled[-1][0], not new, said)
 
 
-def _answer(
+def _done(
+    request: PageRequest, campaign_id: UUID, decision: Decision, repeated: bool, said: str
+) -> HttpResponse:
+    page = Places(request.membership.slug).campaign(campaign_id)
+    return answer(request, decision, repeated=repeated, said=said, page=page)
+
+
+def _again(request: PageRequest, slug: str, campaign_id: UUID, invalid: Invalid, sent: Tried) -> HttpResponse:
+    """The page once more, with what was typed and what is wrong with it; a refusal where the form is gone."""
+    with transaction.atomic():
+        facts = selectors.facts_of(campaign_for(request.actor, campaign_id))
+        if not offers(facts, sent):
+            raise invalid
+        return _shown(request, slug, facts, forms.read_next(request.POST), sent)
+
+
+def _shown(
     request: PageRequest,
     slug: str,
-    campaign_id: UUID,
+    facts: selectors.CampaignFacts,
     asked: forms.Asked,
-    tried: Tried | None = None,
+    sent: Tried | None = None,
 ) -> HttpResponse:
-    """The whole page; with `tried`, once more for a form that came back."""
-    facts = selectors.facts_of(campaign_for(request.actor, campaign_id))
-    if tried and not offers(facts, tried.act):
-        raise tried.refusal
+    """The whole page; with `sent` as 422."""
     version, places = facts.version_id, Places(slug)
-    reads_log = request.actor.may("read_log")
-    lists = Lists(
-        excluded=selectors.excluded(version, after=asked.excluded, size=SIZE),
-        in_doubt=_troubled(version, "in_doubt", asked.in_doubt),
-        failed=_troubled(version, "failed", asked.failed),
-        decisions=selectors.decisions_of(facts.id, size=SIZE) if reads_log else ([], False),
-        lacking=selectors.lacking(version, build_message.fields_of(facts.content)),
+    may_read = request.actor.may("read_log")
+    page = campaign_page(
+        facts,
+        _preview(slug, facts, asked),
+        Lists(
+            excluded=selectors.excluded(version, after=asked.excluded, size=SIZE),
+            in_doubt=_troubled(version, "in_doubt", asked.in_doubt),
+            failed=_troubled(version, "failed", asked.failed),
+            decisions=selectors.decisions_of(facts.id, size=SIZE) if may_read else ([], False),
+            lacking=selectors.lacking(version, build_message.fields_of(facts.content)),
+        ),
+        Hand(request.actor, slug, places.campaign(facts.id, forms.address(asked)), sent or Tried()),
+        asked=asked,
+        trail=trail_of(places, asked.back, facts.id),
+        overdue_s=settings.OVERDUE_S,
+        now=timezone.now(),
     )
-    reader = Reader(request.actor, places, asked, trail_of(places, asked.back, facts.id), tried)
-    shown = build_campaign.campaign_page(
-        facts, _preview(slug, facts, asked), lists, reader, overdue_s=settings.OVERDUE_S, now=timezone.now()
-    )
-    status = tried.refusal.status if tried else 200
-    return render_page(request, "campaigns/page.html", shown, status=status, current="queue")
+    status = 422 if sent else 200
+    return render_page(request, "campaigns/page.html", page, status=status, current="queue")
 
 
 def _preview(slug: str, facts: selectors.CampaignFacts, asked: forms.Asked) -> Preview:
     version, delivery_id = facts.version_id, asked.delivery_id
     wanted = selectors.recipient_of(version, delivery_id=delivery_id, address="" if delivery_id else asked.to)
-    found = wanted is not None or not asked.to
+    known = wanted is not None or not asked.to
     chosen = build_message.Chosen(
-        recipient=wanted if found else selectors.recipient_of(version),
-        found=found,
+        recipient=wanted if known else selectors.recipient_of(version),
+        found=known,
         addresses=selectors.addresses(version, at_most=CHOICES),
     )
     return build_message.preview_of(facts, chosen, places=Places(slug), asked=asked, now=timezone.now())
