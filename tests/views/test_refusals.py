@@ -221,3 +221,42 @@ class TestSignedOut:
 
     def test_a_stranger_sees_that_there_is_nothing(self, world: World) -> None:
         assert signed_in(stranger()).post(world.at(f"runs/{uuid4()}/force")).status_code == 404
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_mistake_of_ours_is_a_page_too_and_tells_nothing(world: World, method: str) -> None:
+    refusing_urls.refusal = RuntimeError("the secret is 5")
+    client = world.visit("support")
+    client.raise_request_exception = False
+
+    page = Read(getattr(client, method)(world.at(f"runs/{uuid4()}/force"), {"reason": TYPED}))
+
+    assert page.status == 500
+    assert "Something broke on our side" in page
+    assert "secret" not in page.html
+
+
+def test_a_form_that_is_no_form_of_ours_is_refused(world: World) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.people["support"])
+
+    page = Read(client.post(world.at(f"runs/{uuid4()}/force"), {"reason": TYPED}))
+
+    assert page.status == 403
+    assert "The form was no longer valid" in page
+    assert "Nothing was done." in page
+
+
+def test_more_than_we_read_is_refused(world: World) -> None:
+    refusing_urls.refusal = Conflict("No.")
+    client = world.visit("support")
+
+    many = client.post(world.at(f"runs/{uuid4()}/force"), {f"f{number}": "x" for number in range(2_000)})
+    much = client.post(
+        world.at(f"runs/{uuid4()}/force"),
+        "reason=" + "x" * 6_000_000,
+        content_type="application/x-www-form-urlencoded",
+    )
+
+    assert (many.status_code, much.status_code) == (400, 400)
+    assert "We could not read that request" in Read(many)
