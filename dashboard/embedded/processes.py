@@ -5,6 +5,7 @@ stops the children in order. Where the supervisor is killed, the kernel sends ea
 (Linux), and each child holds an inherited lock, by which the next start sees whether one of them still lives.
 """
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -113,7 +114,10 @@ class Processes:
         child = Child(name, process, log, stop_signal, patience_s)
         self.children.append(child)
         if says is not None and process.stdin:
-            with process.stdin as mouth:
+            with (
+                contextlib.suppress(BrokenPipeError),
+                process.stdin as mouth,
+            ):  # that it died is noticed later
                 mouth.write(says)
         return child
 

@@ -247,7 +247,7 @@ def _print(words: str, *, file: TextIO | None = None) -> None:
 
 def _port(word: str) -> int:
     """The port that was asked for; 0 takes any that is free."""
-    if word.isascii() and word.isdigit() and int(word) <= HIGHEST_PORT:
+    if word.isascii() and word.isdigit() and len(word) <= 5 and int(word) <= HIGHEST_PORT:
         return int(word)
     raise Trouble(f"--port needs a number up to {HIGHEST_PORT}, not {word!r}.")
 
