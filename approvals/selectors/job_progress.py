@@ -5,9 +5,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models.functions import Now
 
-from approvals.models import Job
+from approvals.exceptions import NotFound
+from approvals.models import Job, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,9 @@ class Progress:
 
     @property
     def cancellable(self) -> bool:
-        """Whether it can still be taken back: no worker has ever had it."""
-        return self.status in ("held", "queued") and self.claimed_at is None and self.delivery_id is None
+        """Whether it can still be taken back. A campaign in part sent waits for a worker too, and is stopped."""
+        waits = self.status in ("held", "queued")
+        return waits and (self.kind == "replay" or (self.claimed_at is None and self.delivery_id is None))
 
     def overdue(self, overdue_s: int) -> bool:
         """Whether it waits for a worker longer than it should."""
@@ -77,3 +80,12 @@ def progress_of(**which: Any) -> Progress | None:
         campaign_name=job.campaign.name if job.campaign else "",
         delivery_id=job.delivery_id,
     )
+
+
+@transaction.atomic
+def decided_on(job_id: UUID) -> UUID:
+    """The run that a replay was decided on (the job's own is the new one); NotFound where it is no replay."""
+    run = Run.objects.filter(jobs__id=job_id).first()
+    if run is None:
+        raise NotFound()
+    return run.replay_of_id or run.id

@@ -5,6 +5,7 @@ from datetime import datetime
 from approvals.selectors.job_progress import Progress
 from dashboard.presenters import chips
 from dashboard.presenters.ages import span, when
+from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import NOTHING, JobProgress, Link, Stage
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import reveal_line, summary_line
@@ -20,7 +21,7 @@ def job_progress(
     late = progress.overdue(overdue_s)
     return JobProgress(
         url=places.job(progress.id),
-        state=chips.job_state(progress.status),
+        state=_state(progress),
         text=_text(progress),
         stages=_stages(progress, now),
         moving=progress.moving,
@@ -36,6 +37,13 @@ def job_progress(
         decision=Link("The decision", places.decision(progress.decision_id)) if with_decision else None,
         result=_result(progress, places),
     )
+
+
+def _state(progress: Progress) -> Chip:
+    """A replay is with a worker first and with its runtime then; a worker may be all that it ever reaches."""
+    if progress.status != "running" or progress.kind == "send":
+        return chips.job_state(progress.status)
+    return Chip("Handed to a worker" if progress.accepted_at is None else "Accepted, running", "info")
 
 
 def _text(progress: Progress) -> str:

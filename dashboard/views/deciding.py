@@ -4,10 +4,8 @@ The order of the refusals is the same everywhere: 404 for what is not there, 403
 that this page never made for this person, and only then what the service says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from django.contrib import messages
@@ -25,9 +23,6 @@ from dashboard.middleware import PageRequest
 from dashboard.presenters.parts import Link, Trail
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import summary_line
-
-if TYPE_CHECKING:
-    from approvals.models import Decision
 
 _Found = TypeVar("_Found")
 
@@ -48,10 +43,10 @@ def found(
     return thing, unpack(request.POST.get("shown") or "", target=target, user_id=request.actor.id)
 
 
-def answer(request: PageRequest, decision: Decision, *, repeated: bool, said: str, page: str) -> HttpResponse:
+def answer(request: PageRequest, kind: str, *, repeated: bool, said: str, page: str) -> HttpResponse:
     """Back to the page, with what happened. `page` is where to go unless the form says otherwise."""
     if repeated:
-        done = DECIDED.get(decision.kind, "decided this")
+        done = DECIDED.get(kind, "decided this")
         messages.success(request, f"You already {done}. Nothing happened twice.")
     else:
         messages.success(request, said)

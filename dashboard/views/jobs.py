@@ -1,19 +1,15 @@
 """The execution of a decision: how it is getting on, taking it back, and what became of it where nobody knows."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from approvals.access.desk import job_for
 from approvals.exceptions import Invalid, NotFound
-from approvals.selectors.job_progress import progress_of
+from approvals.selectors.job_progress import decided_on, progress_of
 from approvals.services import replays, runs
 from dashboard.forms import runs as forms
 from dashboard.forms.tried import tried
@@ -22,9 +18,6 @@ from dashboard.presenters.build_job import job_progress
 from dashboard.presenters.places import Places
 from dashboard.views.deciding import answer, found
 from dashboard.views.runs import shown
-
-if TYPE_CHECKING:
-    from approvals.models import Job
 
 
 @require_safe
@@ -40,18 +33,18 @@ def progress(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
 @require_POST
 def cancel(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
     """Take a replay back that no worker has begun with."""
-    job, seen = found(request, job_for, job_id, "cancel_replay")
-    run_id = _run_of(job)
+    _, seen = found(request, job_for, job_id, "cancel_replay")
+    run_id = decided_on(job_id)
     decision, repeated = replays.cancel(by=request.actor, job_id=job_id, shown=seen)
     said = "Taken back: nothing was started."
-    return answer(request, decision, repeated=repeated, said=said, page=Places(slug).run(run_id))
+    return answer(request, decision.kind, repeated=repeated, said=said, page=Places(slug).run(run_id))
 
 
 @require_POST
 def resolve(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
     """Say what became of a replay in doubt."""
-    job, seen = found(request, job_for, job_id, "resolve_run")
-    run_id = _run_of(job)
+    _, seen = found(request, job_for, job_id, "resolve_run")
+    run_id = decided_on(job_id)
     given = forms.read_resolve(request.POST)
     try:
         decision, repeated = runs.resolve_job(
@@ -63,12 +56,4 @@ def resolve(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
         "happened": "Noted: the replay began. You can follow it here.",
         "do_again": "Queued: the replay will be started once more. You can follow it here.",
     }.get(given.resolution, "Noted: it is left as it is.")
-    return answer(request, decision, repeated=repeated, said=said, page=Places(slug).run(run_id))
-
-
-def _run_of(job: Job) -> UUID:
-    """The run that the replay was decided on: the job's own run is the new one."""
-    with transaction.atomic():
-        if job.run is None:
-            raise NotFound()
-        return job.run.replay_of_id or job.run.id
+    return answer(request, decision.kind, repeated=repeated, said=said, page=Places(slug).run(run_id))

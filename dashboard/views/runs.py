@@ -1,8 +1,5 @@
 """One run: what it did, what the rules say, and the decisions about it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
@@ -22,9 +19,6 @@ from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
 from dashboard.views.deciding import answer, back_of, found, trail_of
 from dashboard.views.shell import render_page
-
-if TYPE_CHECKING:
-    from approvals.models import Decision
 
 QUEUED = "Queued: this run will be started again. You can follow it here."
 
@@ -55,7 +49,7 @@ def replay(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     """Start a run again that nothing stands in the way of."""
     _, seen = found(request, run_for, run_id, "replay")
     started = replays.replay(by=request.actor, run_id=run_id, shown=seen)
-    return _answer(request, run_id, started.decision, started.repeated, QUEUED)
+    return _answer(request, run_id, started.decision.kind, started.repeated, QUEUED)
 
 
 @require_POST
@@ -74,7 +68,7 @@ def force(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
         )
     except Invalid as invalid:
         return shown(request, slug, run_id, tried("run_force", request.POST, invalid))
-    return _answer(request, run_id, started.decision, started.repeated, QUEUED)
+    return _answer(request, run_id, started.decision.kind, started.repeated, QUEUED)
 
 
 @require_POST
@@ -89,7 +83,7 @@ def declare_interrupted(request: PageRequest, slug: str, run_id: UUID) -> HttpRe
     except Invalid as invalid:
         return shown(request, slug, run_id, tried("run_declare_interrupted", request.POST, invalid))
     said = "Noted: this run counts as interrupted. It needs a decision now."
-    return _answer(request, run_id, decision, repeated, said)
+    return _answer(request, run_id, decision.kind, repeated, said)
 
 
 @require_POST
@@ -101,7 +95,7 @@ def dismiss(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
         decision, repeated = runs.dismiss(by=request.actor, run_id=run_id, shown=seen, reason=reason)
     except Invalid as invalid:
         return shown(request, slug, run_id, tried("run_dismiss", request.POST, invalid))
-    return _answer(request, run_id, decision, repeated, "Dismissed: this run left the queue.")
+    return _answer(request, run_id, decision.kind, repeated, "Dismissed: this run left the queue.")
 
 
 @require_POST
@@ -113,7 +107,7 @@ def reopen(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
         decision, repeated = runs.reopen(by=request.actor, run_id=run_id, shown=seen, reason=reason)
     except Invalid as invalid:
         return shown(request, slug, run_id, tried("run_reopen", request.POST, invalid))
-    return _answer(request, run_id, decision, repeated, "Reopened: this run needs a decision again.")
+    return _answer(request, run_id, decision.kind, repeated, "Reopened: this run needs a decision again.")
 
 
 @require_POST
@@ -133,11 +127,9 @@ def resolve_call(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     except Invalid as invalid:
         sent = tried("run_resolve_call", request.POST, invalid, target=given.target)
         return shown(request, slug, run_id, sent)
-    return _answer(request, run_id, decision, repeated, "Noted: what became of this call is recorded.")
+    return _answer(request, run_id, decision.kind, repeated, "Noted: what became of this call is recorded.")
 
 
-def _answer(
-    request: PageRequest, run_id: UUID, decision: Decision, repeated: bool, said: str
-) -> HttpResponse:
+def _answer(request: PageRequest, run_id: UUID, kind: str, repeated: bool, said: str) -> HttpResponse:
     page = Places(request.membership.slug).run(run_id)
-    return answer(request, decision, repeated=repeated, said=said, page=page)
+    return answer(request, kind, repeated=repeated, said=said, page=page)
