@@ -179,7 +179,7 @@ def _done(
     request: PageRequest, campaign_id: UUID, decision: Decision, repeated: bool, said: str
 ) -> HttpResponse:
     page = Places(request.membership.slug).campaign(campaign_id)
-    return answer(request, decision, repeated=repeated, said=said, page=page)
+    return answer(request, decision.kind, repeated=repeated, said=said, page=page)
 
 
 def _again(request: PageRequest, slug: str, campaign_id: UUID, invalid: Invalid, sent: Tried) -> HttpResponse:
