@@ -102,7 +102,7 @@ def test_an_event_that_waits_for_a_handover_is_late(home: House, bound: Connect,
     answer = meanwhile(reporting, HEARTBEAT, values)
     assert is_waiting(answer)
     handing_over.execute("commit")
-    assert answer.result(timeout=5) == "done"
+    assert answer.result(timeout=30) == "done"
     late = looking.execute("select late from approvals_event where run_id = %(run)s and seq = 9", values)
     assert late.fetchone() == (True,)
 
@@ -127,7 +127,7 @@ def test_a_recipient_that_waits_for_the_seal_is_refused(home: House, bound: Conn
     )
     assert is_waiting(answer)
     sealing.execute("commit")
-    assert answer.result(timeout=5) == "23514 (version_sealed)"
+    assert answer.result(timeout=30) == "23514 (version_sealed)"
 
 
 def test_two_decisions_at_once_are_two_links_of_one_chain(home: House, bound: Connect) -> None:
@@ -142,7 +142,7 @@ def test_two_decisions_at_once_are_two_links_of_one_chain(home: House, bound: Co
     answer = meanwhile(second, decision, home.named())
     assert is_waiting(answer)
     first.execute("commit")
-    assert answer.result(timeout=5) == "done"
+    assert answer.result(timeout=30) == "done"
     links = looking.execute(
         "select d.seq, d.prev_hash = lag(d.hash, 1, ''::bytea) over (order by d.seq), d.hash = decision_hash(d),"
         " d.at > now() - interval '1 minute' from approvals_decision d order by d.seq desc limit 2"

@@ -17,6 +17,8 @@ from approvals.models import Beat, Job
 from approvals.services import guards, health
 from tests import house
 
+SLACK_S = 1.0  # for a busy machine
+
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "ingest"])
 
 
@@ -124,7 +126,7 @@ class TestNotReady:
         connections["default"].settings_dict["PORT"] = "1"
         began = time.monotonic()
         assert health.readiness().reasons == ["The database cannot be reached."]
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 2 + SLACK_S
 
     def test_when_the_tables_are_not_there(self, connect_as: Callable[[str], psycopg.Connection]) -> None:
         connect_as("superuser").execute("drop table approvals_beat")
@@ -152,4 +154,4 @@ class TestAFrozenDatabase:
         for _ in range(2):
             began = time.monotonic()
             assert health.readiness().reasons == ["The database does not answer."]
-            assert time.monotonic() - began < 2
+            assert time.monotonic() - began < 2 + SLACK_S
