@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -95,15 +96,38 @@ def hash_of(file: Path) -> str:
 
 def packages_are_here(command: str) -> bool:
     """Whether this very Python can run the command: in .venv as installed, or in your own environment."""
-    needed = ["django", "psycopg", *(["pytest_django"] if command == "test" else [])]
-    importable = all(importlib.util.find_spec(name) for name in needed)
     ours = Path(sys.prefix).resolve() == VENV.resolve() or str(TARGET) in sys.path
     if not ours:
-        return importable
+        return has_everything(lock_file(command))
+    needed = ["django", "psycopg", *(["pytest_django"] if command == "test" else [])]
+    importable = all(importlib.util.find_spec(name) for name in needed)
     if is_installed(command) and not importable:
         fail(f"The packages in {VENV} are damaged; remove that folder and start again.")
     # Without our mark it was made by hand, and whoever did so looks after it.
     return importable and (is_installed(command) or not INSTALLED.exists())
+
+
+def has_everything(lock: Path) -> bool:
+    """Whether this Python has all that a lock file names, in whatever versions, and the same line of Django."""
+    have: dict[str, str] = {}
+    for folder in map(Path, reversed(sys.path)):
+        for info in folder.glob("*.dist-info"):
+            name, _, version = info.name.removesuffix(".dist-info").rpartition("-")
+            have[plain_name(name)] = version
+    # Not those with a condition, which may not hold here.
+    pinned = re.findall(r"^([\w.-]+)==(\S+)(?! *;)(?=\s|$)", lock.read_text(), re.MULTILINE)
+    want = {plain_name(name): version for name, version in pinned}
+    return want.keys() <= have.keys() and line_of(have.get("django", "")) == line_of(want.get("django", ""))
+
+
+def plain_name(name: str) -> str:
+    """A package's name in the one spelling that compares."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def line_of(version: str) -> list[str]:
+    """5.2 of 5.2.19."""
+    return version.split(".")[:2]
 
 
 def install(command: str) -> None:
@@ -111,10 +135,12 @@ def install(command: str) -> None:
     if sys.version_info < (3, 11):  # noqa: UP036 - somebody runs an older one
         fail(f"Python 3.11 or newer is needed; this is {sys.version.split()[0]}.")
     try:
-        with open(__file__) as held:  # noqa: PTH123 - whose lock goes away with this process and its pip
-            wait_for_turn(held.fileno())
-            if not is_installed(command):
-                install_now(lock_file(command), held.fileno())
+        # The lock is on the folder that holds the real .venv, which several clones may share by a link.
+        held = os.open(VENV.resolve().parent, os.O_RDONLY)
+        wait_for_turn(held)
+        if not is_installed(command):
+            install_now(lock_file(command), held)
+        os.close(held)
     except OSError as error:
         fail(f"{error.filename or VENV} cannot be written: {error.strerror or error}.")
     except KeyboardInterrupt:
@@ -122,7 +148,7 @@ def install(command: str) -> None:
 
 
 def wait_for_turn(descriptor: int) -> None:
-    """Take the lock, saying so where somebody else has it."""
+    """Take the lock, saying so where somebody else has it. It goes away with this process and its pip."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -134,21 +160,20 @@ def install_now(lock: Path, held: int) -> None:
     """Install with pip, into a virtual environment if this Python can make one, else into a folder."""
     started = time.monotonic()
     env = {name: value for name, value in os.environ.items() if name not in MISLEADING}
-    pip = [str(PYTHON), "-m", "pip"]
-    into: list[str] = []
-    cut_short = INSTALLED.exists() and INSTALLED.read_text() == HALF_WAY
-    if cut_short or not works(pip, env):
+    if cut_short() or not venv_works(env):
         print(f"Making {VENV} ...", flush=True)
         make = [sys.executable, "-m", "venv", "--clear", str(VENV)]
         subprocess.run(make, env=env, capture_output=True, check=False, pass_fds=[held])
-        if not works(pip, env):
-            pip = [sys.executable, "-m", "pip"]
-            if not works(pip, env):
-                fail("pip is missing; install it first (on Debian: apt install python3-pip).")
-            # A folder has no uninstall: start from an empty one.
-            shutil.rmtree(VENV, ignore_errors=True)
-            into = ["--target", str(TARGET)]
-    VENV.mkdir(exist_ok=True)
+    if venv_works(env):
+        pip, into = [str(PYTHON), "-m", "pip"], []
+        env["PIP_REQUIRE_VIRTUALENV"] = "1"  # never into the machine's own Python
+    else:
+        pip, into = [sys.executable, "-m", "pip"], ["--target", str(TARGET)]
+        if subprocess.run([*pip, "--version"], env=env, capture_output=True, check=False).returncode:
+            fail("pip is missing; install it first (on Debian: apt install python3-pip).")
+        # A folder has no uninstall: start from an empty one.
+        shutil.rmtree(VENV, ignore_errors=True)
+        VENV.mkdir(exist_ok=True)
     INSTALLED.write_text(HALF_WAY)
     print(f"Installing what {lock.name} names; the first time this takes a minute ...", flush=True)
     exact = ["--no-deps", "--require-hashes", "--only-binary", ":all:"]
@@ -170,12 +195,22 @@ def install_now(lock: Path, held: int) -> None:
     print(f"Installed in {time.monotonic() - started:.0f} s.", flush=True)
 
 
-def works(pip: list[str], env: dict[str, str]) -> bool:
-    """Whether this pip runs at all."""
+def cut_short() -> bool:
+    """Whether an installation began and never ended."""
+    return INSTALLED.exists() and INSTALLED.read_text() == HALF_WAY
+
+
+def venv_works(env: dict[str, str]) -> bool:
+    """Whether .venv is whole, pip included.
+
+    Without its pyvenv.cfg its Python runs all right, but as the machine's own, and pip would install there.
+    """
+    ask = [str(PYTHON), "-c", "import pip, sys; print(sys.prefix)"]
     try:
-        return subprocess.run([*pip, "--version"], env=env, capture_output=True, check=False).returncode == 0
+        said = subprocess.run(ask, env=env, capture_output=True, text=True, check=False)
     except OSError:
         return False
+    return said.returncode == 0 and Path(said.stdout.strip()).resolve() == VENV.resolve()
 
 
 def hand_over(argv: list[str]) -> NoReturn:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -69,9 +70,6 @@ def run(project: Path, tmp_path: Path) -> Run:
     home = tmp_path / "home"
     home.mkdir()
     env = {"PATH": os.environ["PATH"], "HOME": str(home)}
-    probe = subprocess.run([BASE_PYTHON, "-c", "import django"], env=env, capture_output=True, check=False)
-    if probe.returncode == 0:
-        pytest.skip("the Python here has Django of its own, so nothing would be installed")
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         command = [BASE_PYTHON, project / "manage.py", *words]
@@ -104,12 +102,33 @@ def test_the_first_run_installs_and_the_second_does_not(run: Run, project: Path,
 
 
 @pytest.mark.real
-def test_what_a_killed_run_left_is_made_anew(run: Run, project: Path) -> None:
+@pytest.mark.parametrize("python", ["/nonexistent/python", BASE_PYTHON])
+def test_what_a_killed_run_left_is_made_anew(run: Run, project: Path, python: str) -> None:
+    """A .venv without its pyvenv.cfg would be the machine's own Python under another name."""
     half = project / ".venv"
     (half / "bin").mkdir(parents=True)
-    (half / "bin" / "python").symlink_to("/nonexistent/python")
-    (half / ".installed").write_text(manage.HALF_WAY)
-    assert handed_over(run("hello")).startswith("handed over: hello")
+    (half / "bin" / "python").symlink_to(python)
+    assert handed_over(run("hello")) == f"handed over: hello  {half}"
+
+
+@pytest.mark.real
+def test_an_installation_that_never_ended_is_made_anew(run: Run, project: Path) -> None:
+    handed_over(run("hello"))
+    stray = project / ".venv" / "stray"
+    stray.touch()
+    (project / ".venv" / ".installed").write_text(manage.HALF_WAY)
+    handed_over(run("hello"))
+    assert not stray.exists()
+
+
+@pytest.mark.real
+def test_of_two_at_once_one_installs_and_the_other_waits(run: Run) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(run, ("one", "two")))
+    assert [handed_over(each).split()[2] for each in done] == ["one", "two"]
+    said = "".join(each.stdout for each in done)
+    assert said.count("Installing what") == 1
+    assert said.count("waiting for it") == 1
 
 
 @pytest.mark.real
@@ -178,3 +197,20 @@ def test_the_exit_code_of_the_tests_is_passed_on() -> None:
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=settings.BASE_DIR)
     assert done.returncode == 4, "pytest's code for a wrong use"
+
+
+def test_an_environment_of_ones_own_needs_every_package_and_this_line_of_django(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    monkeypatch.setattr(sys, "path", [str(site)])
+    lock = project / "requirements.txt"
+    for name in ("django-1.0.7", "Psycopg-3"):
+        assert not manage.has_everything(lock)
+        (site / f"{name}.dist-info").mkdir(parents=True)
+    lock.write_text(lock.read_text().replace("django==1 ", "django==1.0.2 "))
+    assert manage.has_everything(lock)
+    lock.write_text(lock.read_text() + 'backport==1 ; python_version < "3"\n')
+    assert manage.has_everything(lock), "what has a condition may be missing"
+    lock.write_text(lock.read_text().replace("django==1.0.2 ", "django==1.1 "))
+    assert not manage.has_everything(lock)
