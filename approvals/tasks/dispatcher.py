@@ -6,6 +6,7 @@ publishes. Two dispatchers do no harm: a wake-up is only a wake-up, and every st
 
 import contextlib
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +26,8 @@ from approvals.services.sweep import Due
 REMEMBERED_S = 30.0  # how long a published wake-up is not repeated; it may have been lost, so then it is
 AT_MOST = 500
 TASKS = {"replay": "approvals.tasks.replay.execute", "send": "approvals.tasks.send.execute"}
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_WAKE = re.compile(rf"({_UUID}) ({_UUID}) ({'|'.join(TASKS)}) (\d{{1,18}})")  # sql/0005_decisions
 # A publish gives up after 2 s; without these a frozen broker blocks it for over a minute.
 IMPATIENT = {"socket_timeout": 2, "socket_connect_timeout": 2, "retry_on_timeout": False, "max_retries": 0}
 
@@ -76,8 +79,14 @@ class Dispatcher:
             listening.execute("listen due")
             while not self._stopping.is_set():
                 for note in listening.notifies(timeout=1, stop_after=1):
-                    workspace_id, job_id, kind, fence = note.payload.split()
-                    self._enqueue(Due("wake", UUID(workspace_id), UUID(job_id), kind, int(fence)))
+                    self._heard(note.payload)
+
+    def _heard(self, payload: str) -> None:
+        """A wake-up, if it is one: any role of the database can send any words on this channel."""
+        words = _WAKE.fullmatch(payload)
+        if words is not None:
+            workspace_id, job_id, kind, fence = words.groups()
+            self._enqueue(Due("wake", UUID(workspace_id), UUID(job_id), kind, int(fence)))
 
     def sweep(self) -> None:
         """One round of the clock, then a rest."""
