@@ -1,0 +1,86 @@
+"""What the dispatcher hears, publishes and forgets."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+import redis
+from django.conf import settings
+
+from approvals.services.sweep import Due
+from approvals.tasks.dispatcher import Dispatcher
+from dashboard.celery import app
+from dashboard.embedded.valkey import Valkey
+
+
+@pytest.fixture
+def waiting(broker: Valkey) -> Iterator[redis.Redis]:
+    """The broker's lists, empty at first."""
+    with redis.Redis.from_url(broker.url) as client:
+        client.flushall()
+        yield client
+
+
+def wake(**changes: object) -> Due:
+    return Due(
+        **({"what": "wake", "workspace_id": uuid4(), "id": uuid4(), "kind": "replay", "fence": 0} | changes)
+    )
+
+
+def said(dispatcher: Dispatcher, item: Due) -> None:
+    dispatcher._heard(f"{item.workspace_id} {item.id} {item.kind} {item.fence}")
+    dispatcher.publish()
+
+
+def test_a_wake_up_is_published_to_the_queue_of_its_kind(waiting: redis.Redis) -> None:
+    dispatcher = Dispatcher()
+    said(dispatcher, wake(kind="replay"))
+    said(dispatcher, wake(kind="send"))
+    assert (waiting.llen("replay"), waiting.llen("send")) == (1, 1)
+
+
+def test_the_same_wake_up_is_published_once_and_a_new_fence_is_a_new_one(waiting: redis.Redis) -> None:
+    dispatcher = Dispatcher()
+    job = wake()
+    said(dispatcher, job)
+    said(dispatcher, job)
+    assert waiting.llen("replay") == 1
+    said(dispatcher, wake(id=job.id, workspace_id=job.workspace_id, fence=1))
+    assert waiting.llen("replay") == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "hello",
+        f"{uuid4()} {uuid4()} replay",
+        f"{uuid4()} {uuid4()} delete 1",
+        f"{uuid4()} {uuid4()} replay -1",
+        f"{uuid4()} {uuid4()} replay {'9' * 40}",
+        f"{uuid4()} '; drop table x; replay 1",
+        f"{uuid4()} {uuid4()} replay 1 more",
+    ],
+)
+def test_other_words_on_the_channel_are_not_heard(words: str) -> None:
+    dispatcher = Dispatcher()
+    dispatcher._heard(words)
+    assert dispatcher._wakes.empty()
+
+
+def test_a_broker_that_is_not_there_costs_a_sentence_and_the_wake_up_is_not_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nowhere = "redis://127.0.0.1:1/0"
+    monkeypatch.setattr(settings, "REDIS_URL", nowhere)
+    monkeypatch.setattr(app.conf, "broker_url", nowhere)
+    from kombu import pools
+
+    app.pool.force_close_all()
+    pools.reset()
+    app._pool = None
+    app.amqp._producer_pool = None
+    dispatcher = Dispatcher()
+    said(dispatcher, wake())
+    assert dispatcher._broker.startswith("The broker does not answer")
+    assert not dispatcher._published
