@@ -5,7 +5,10 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -33,6 +36,14 @@ OURS = (
     ),
 )
 START_S = 90
+
+
+@contextmanager
+def reachable_folder() -> Iterator[Path]:
+    """A temporary folder that everybody can enter, unlike pytest's own: root's servers keep their files in it too."""
+    with tempfile.TemporaryDirectory(prefix="secondlook-up-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 class Up:

@@ -1,6 +1,5 @@
 """A home for servers of one test, apart from the session's."""
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,14 +7,14 @@ import pytest
 
 from dashboard.embedded.home import Home
 from dashboard.embedded.processes import Processes
+from tests.up import reachable_folder
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that everybody can reach, unlike pytest's own."""
-    with tempfile.TemporaryDirectory(prefix="secondlook-embedded-") as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
+    """A folder that everybody can enter."""
+    with reachable_folder() as folder:
+        yield folder
 
 
 @pytest.fixture

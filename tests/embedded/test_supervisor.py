@@ -4,7 +4,6 @@ import os
 import shutil
 import socket
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,14 +16,6 @@ from tests.up import Up
 
 pytestmark = pytest.mark.real
 Start = Callable[..., Up]
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder that everybody can reach, unlike pytest's own."""
-    with tempfile.TemporaryDirectory(prefix="secondlook-up-") as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
 
 
 @pytest.fixture
