@@ -1,5 +1,7 @@
 """Filling the page of one run."""
 
+from dataclasses import replace
+
 from django.utils.safestring import SafeString
 
 from approvals.rules.verdict import Verdict, forceable
@@ -12,7 +14,7 @@ from dashboard.presenters.build_job import job_progress
 from dashboard.presenters.build_run_acts import run_acts
 from dashboard.presenters.build_timeline import anchors_of, no_tool_of, note_of, steps_of
 from dashboard.presenters.hand import Hand
-from dashboard.presenters.parts import NOTHING, Fact, Link, Reason, RunLine, Trail, VerdictBox
+from dashboard.presenters.parts import NOTHING, Fact, JobProgress, Link, Reason, RunLine, Trail, VerdictBox
 from dashboard.presenters.places import Places
 from dashboard.presenters.runs import RunPage
 from dashboard.presenters.text import (
@@ -54,9 +56,17 @@ def run_page(opened: OpenedRun, hand: Hand, *, places: Places, trail: Trail, ove
         input_note=_input_note(opened) or note,
         lineage=_lineage(opened, places) if len(opened.attempts) > 1 else (),
         acts=run_acts(opened, hand, places),
-        job=job_progress(opened.progress, places=places, overdue_s=overdue_s) if opened.progress else None,
+        job=_job(opened, places, overdue_s),
         decisions=tuple(decision_line(entry, places, now) for entry in opened.entries),
     )
+
+
+def _job(opened: OpenedRun, places: Places, overdue_s: int) -> JobProgress | None:
+    """The newest replay; on the page of the run that it made, without a link to that page."""
+    if opened.progress is None:
+        return None
+    job = job_progress(opened.progress, places=places, overdue_s=overdue_s)
+    return replace(job, result=None) if opened.progress.run_id == opened.run.id else job
 
 
 def _in_short(opened: OpenedRun) -> str:
@@ -120,6 +130,12 @@ def _verdict(opened: OpenedRun, places: Places) -> VerdictBox:
         )
         for reason in verdict.reasons
     )
+    if not opened.own.is_head:
+        text = "Decide on the attempt that counts. This is what the rules say of all of them together:"
+        return VerdictBox("info", "A later attempt counts", text, reasons)
+    if opened.run.status == "completed":
+        text = "Nothing waits. Starting it again would do the same work twice:"
+        return VerdictBox("ok", "It completed", text, reasons, _outlook(opened))
     if verdict.may_start_again:
         text = "The record is complete and shows that no tool ran, so nothing can happen twice."
         return VerdictBox("ok", "It may start again", text, (), _outlook(opened))

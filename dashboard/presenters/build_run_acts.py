@@ -52,7 +52,7 @@ def run_acts(opened: OpenedRun, hand: Hand, places: Places) -> RunActs:
             if run.started_at is None
             else "A later attempt took the place of this run.",
             closed_link=Link(
-                summary_line(f"Decide on {opened.head.external_id}", 100), places.run(opened.head.id)
+                summary_line(f"Go to {opened.head.external_id}", 100), places.run(opened.head.id)
             ),
         )
     return _of_head(opened, hand, shown, resolve)

@@ -4,10 +4,11 @@ import pytest
 
 from approvals.models import Run
 from approvals.rules.permissions import why_not
+from approvals.selectors import timelines
 from tests.views.forms import form_of, offered
 from tests.views.of_runs import clean, dead, page
 from tests.views.reading import Read
-from tests.world import call, ended, failure, said
+from tests.world import answer, call, ended, failure, said
 
 # What is shown.
 
@@ -70,16 +71,11 @@ def test_what_the_run_was_started_with_is_shown(world):
     assert "refund C-17" in Read(page(world, dead(world)))
 
 
-def test_an_input_that_was_erased_is_said_to_be_gone(world, django_db_blocker):
+def test_an_input_that_was_erased_is_said_to_be_gone(world, monkeypatch):
+    """As it looks once the owner erased it: the row is not there."""
     run = dead(world)
-    # As the eraser does it, which is the owner; here the reader simply does not find the row.
-    from approvals.models import Payload
-    from approvals.selectors import timelines
-
-    assert world.read(lambda: timelines.input_of(run.input_payload_id)).value == "refund C-17"
-    with world.bound():
-        assert timelines.input_of(run.id).erased
-        assert Payload.objects.exists()
+    monkeypatch.setattr("approvals.selectors.run_pages.input_of", lambda _: timelines.input_of(run.id))
+    assert "What it was started with was erased" in Read(page(world, run))
 
 
 def test_text_of_others_is_shown_and_never_obeyed(world):
@@ -106,16 +102,23 @@ def test_a_run_that_goes_on_can_only_be_declared_interrupted(world):
 
 
 def test_an_older_attempt_leads_to_the_one_that_counts_and_decides_nothing(world):
-    first = clean(world)
     started = world.forced(dead(world))
-    del first
     second = world.handed_over(started)
     world.report(second, ended("failed", "again"))
     answered = page(world, world.read(lambda: Run.objects.get(id=second.replay_of_id)))
     read = Read(answered)
-    assert "A later attempt took the place of this run." in read
-    assert read.links["Decide on refund-8841#2"] == world.at(f"runs/{second.id}/")
+    assert "A later attempt took the place of this run." in read and "A later attempt counts" in read
+    assert "A person has to decide" not in read
+    assert read.links["Go to refund-8841#2"] == world.at(f"runs/{second.id}/")
     assert offered(answered) <= {"resolve-call"}
+
+
+def test_a_run_that_completed_waits_for_nobody_and_can_still_be_forced(world):
+    run = world.run("done", call("c1", "send_email"), answer("c1"), ended("completed"))
+    answered = page(world, run)
+    assert "It completed; nothing waits for a decision." in Read(answered)
+    assert "A person has to decide" not in Read(answered)
+    assert offered(answered) == {"force"}
 
 
 def test_every_attempt_is_listed_and_the_calls_of_all_are_to_be_ticked(world):
