@@ -8,11 +8,21 @@ from typing import Any
 
 from django.test import Client
 
+from approvals.db.binding import bind
 from approvals.models import Campaign, Decision, Delivery, Job
+from tests import factories
 from tests.views.reading import Read
 from tests.world import World
 
 REASON = "The second paragraph promises a refund."
+
+
+def holding(seconds: int) -> World:
+    """A world with a reviewer, in which an approval is held for so long before it goes out."""
+    workspace = factories.workspace("holding", hold_s=seconds)
+    mia = factories.person("Mia Berg", "reviewer", of=workspace)
+    with bind(workspace.id):
+        return World(workspace, factories.runtime(name="another"), {"reviewer": mia})
 
 
 def path_of(world: World, campaign: Campaign, rest: str = "") -> str:
@@ -25,7 +35,7 @@ def look(world: World, campaign: Campaign, role: str = "reviewer", **asked: Any)
 
 def form_of(page: Read, action: str) -> dict[str, str]:
     """The hidden fields of the form that goes to an address with this end, and where it goes (`action`)."""
-    for tag, inside in re.findall(r'(<form method="post"[^>]*>)(.*?)</form>', page.html, re.DOTALL):
+    for tag, inside in re.findall(r'(<form[^>]* method="post"[^>]*>)(.*?)</form>', page.html, re.DOTALL):
         where = re.search(r'action="([^"]*)"', tag)
         if where and where[1].endswith(action):
             hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', inside)
