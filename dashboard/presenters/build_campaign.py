@@ -24,6 +24,14 @@ from dashboard.presenters.parts import NOTHING, DecisionLine, Fact, Link, Trail
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import count, plain, plural, reveal, reveal_line, summary_line
 
+_SENDS = {
+    "pending": "What will be sent",
+    "approved": "What will be sent",
+    "rejected": "What would have been sent",
+    "sending": "What is being sent",
+    "finished": "What was sent",
+    "stopped": "What was sent until it was stopped",
+}
 _GETS_IT = {
     "pending": "will get it if you approve",
     "approved": "will get it",
@@ -65,6 +73,7 @@ def campaign_page(
         send_by=due(facts.send_by, now) if facts.send_by and facts.status == "pending" else None,
         purpose=reveal(facts.purpose),
         facts=_facts(facts, now),
+        sends=_SENDS[facts.status],
         preview=preview,
         audience=_audience(facts, lists, places, asked),
         acts=acts_of(facts, hand),

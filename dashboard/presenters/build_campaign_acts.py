@@ -18,8 +18,8 @@ from dashboard.presenters.text import plural, reveal_line, summary_line
 
 NOBODY_REACHED = "Nobody in the list can be reached, so there is nothing to approve."
 _CLOSED = {
-    "approved": "It is approved. Until a worker begins with it, it can be taken back.",
-    "sending": "It is being sent. It can be stopped; what has left cannot be called back.",
+    "approved": "It was approved. What can still be done about it stands with its sending.",
+    "sending": "It was approved. What can still be done about it stands with its sending.",
     "finished": "There is nothing left to decide about it.",
     "stopped": "It was stopped. What had not left by then is not sent any more.",
     "rejected": "It was rejected. Whoever proposed it can read the comment, and propose another one.",

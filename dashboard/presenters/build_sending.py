@@ -49,7 +49,7 @@ def progress_of(
     job, moving = facts.job, on_its_way(facts)
     state = state_of(facts)
     late = job is not None and moving and job.overdue(overdue_s)
-    reload = Link("Reload the page to see what there is to decide.", places.campaign(facts.id, back))
+    reload = Link(_reload(facts), places.campaign(facts.id, back))
     return Progress(
         url=_with(reverse("campaign_live", args=[places.slug, facts.id]), back),
         state=state,
@@ -67,6 +67,16 @@ def progress_of(
         task=job.task_id if job else "",
         head=state if alone else None,
         reload=reload if alone and not moving else None,
+    )
+
+
+def _reload(facts: CampaignFacts) -> str:
+    if facts.status == "pending":
+        return "Reload the page to decide again."
+    return (
+        "Reload the page to settle them."
+        if sum(facts.waiting.values())
+        else "Reload the page for its result."
     )
 
 

@@ -30,7 +30,7 @@ class Header:
 class Picker:
     """Whose message is shown. With few recipients `choices` lists them all; with many the address is typed
     (`to`). `kept` are fields (name, value) that the form
-    sends along.
+    sends along. `pushes` is false on a page that answers a form: its address is none to come back to.
     """
 
     action: str
@@ -41,6 +41,7 @@ class Picker:
     next_url: str = ""
     error: str = ""
     kept: tuple[tuple[str, str], ...] = ()
+    pushes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ class CampaignActs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignPage:
-    """Everything on the page. `title` is `text.plain`."""
+    """Everything on the page. `title` is `text.plain`; `sends` is the heading over the message."""
 
     title: str
     heading: SafeString
@@ -183,6 +184,7 @@ class CampaignPage:
     send_by: Chip | None = None
     purpose: SafeString = NOTHING
     facts: tuple[Fact, ...]
+    sends: str = "What will be sent"
     preview: Preview
     audience: Audience
     acts: CampaignActs
