@@ -21,6 +21,9 @@ LONGEST_REASON = 2000
 UNKNOWN_ACKNOWLEDGED = "I know that this run may have done things that are not listed here."
 
 
+NOBODY_REACHED = "Nobody in the list can be reached, so there is nothing to approve."
+
+
 def reason_given(reason: str, *, field: str = "reason") -> str:
     """The reason without surrounding spaces; Invalid when it is too short to tell anybody anything."""
     reason = reason.strip()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from approvals.rules.decisions import NOBODY_REACHED
 from approvals.selectors.campaigns import CampaignFacts, Trouble
 from dashboard.forms.shown import pack
 from dashboard.forms.tried import Tried
@@ -16,7 +17,6 @@ from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import Choice, DeliveryLine
 from dashboard.presenters.text import plural, reveal_line, summary_line
 
-NOBODY_REACHED = "Nobody in the list can be reached, so there is nothing to approve."
 _CLOSED = {
     "approved": "It was approved. What can still be done about it stands with its sending.",
     "sending": "It was approved. What can still be done about it stands with its sending.",

@@ -124,7 +124,7 @@ def test_what_was_approved_and_taken_back_meanwhile_is_looked_at_anew(mia, rob):
 
 def test_a_campaign_that_reaches_nobody_cannot_be_approved(mia):
     campaign = f.campaign(to=[("nobody", {})])
-    with pytest.raises(Conflict, match="Nobody can be reached"):
+    with pytest.raises(Conflict, match="Nobody in the list can be reached"):
         approve(mia, campaign)
     reject(mia, campaign)
 
