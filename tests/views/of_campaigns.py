@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from html import unescape
 from typing import Any
-
-from django.test import Client
 
 from approvals.db.binding import bind
 from approvals.models import Campaign, Decision, Delivery, Job
 from tests import factories
+from tests.views.forms import form_of, send
 from tests.views.reading import Read
 from tests.world import World
 
@@ -33,26 +30,10 @@ def look(world: World, campaign: Campaign, role: str = "reviewer", **asked: Any)
     return Read(world.visit(role).get(path_of(world, campaign), asked))
 
 
-def form_of(page: Read, action: str) -> dict[str, str]:
-    """The hidden fields of the form that goes to an address with this end, and where it goes (`action`)."""
-    for tag, inside in re.findall(r'(<form[^>]* method="post"[^>]*>)(.*?)</form>', page.html, re.DOTALL):
-        where = re.search(r'action="([^"]*)"', tag)
-        if where and where[1].endswith(action):
-            hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', inside)
-            return {"action": where[1], **{name: unescape(value) for name, value in hidden}}
-    raise AssertionError(f"no form goes to {action}")
-
-
-def send(client: Client, form: dict[str, str], **typed: Any) -> Any:
-    fields = {name: value for name, value in form.items() if name not in ("action", "csrfmiddlewaretoken")}
-    return client.post(form["action"], fields | typed)
-
-
 def decide(world: World, campaign: Campaign, act: str, role: str = "reviewer", **typed: Any) -> Any:
     """Open the page, fill its form in, send it; the answer."""
     client = world.visit(role)
-    form = form_of(Read(client.get(path_of(world, campaign))), act)
-    return send(client, form, **typed)
+    return send(client, form_of(client.get(path_of(world, campaign)), f"/{act}"), **typed)
 
 
 def follow(world: World, answer: Any, role: str = "reviewer") -> Read:
