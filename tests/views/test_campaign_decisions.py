@@ -12,18 +12,16 @@ from approvals.db.binding import bind
 from approvals.models import Campaign, Decision, Job, Version
 from approvals.services import campaigns
 from dashboard.forms.shown import pack
-from tests.views.campaigning import (
+from tests.views.forms import form_of, send
+from tests.views.of_campaigns import (
     REASON,
     decide,
     decided,
     everything,
     follow,
-    form_of,
     holding,
     jobs,
-    look,
     path_of,
-    send,
     status,
 )
 from tests.views.reading import Read
@@ -80,7 +78,7 @@ class TestApproving:
     def test_who_clicks_twice_is_told_that_nothing_happened_twice(self, world: World) -> None:
         campaign = world.campaign()
         client = world.visit("reviewer")
-        form = form_of(Read(client.get(path_of(world, campaign))), "approve")
+        form = form_of(client.get(path_of(world, campaign)), "/approve")
         for _ in range(3):
             page = follow(world, send(client, form))
         assert "You already approved this campaign. Nothing happened twice." in page
@@ -91,7 +89,7 @@ class TestApproving:
     ) -> None:
         campaign = world.campaign()
         late = signed_in(world.person("reviewer", name="Rob Late"))
-        form = form_of(Read(late.get(path_of(world, campaign))), "reject")
+        form = form_of(late.get(path_of(world, campaign)), "/reject")
         world.approved(campaign)
 
         page = Read(send(late, form, comment=REASON))
@@ -114,7 +112,7 @@ class TestApproving:
     def test_a_page_that_was_opened_before_it_was_taken_back_approves_nothing(self, world: World) -> None:
         campaign = world.campaign()
         rob = signed_in(world.person("reviewer", name="Rob Late"))
-        form = form_of(Read(rob.get(path_of(world, campaign))), "approve")
+        form = form_of(rob.get(path_of(world, campaign)), "/approve")
         world.approved(campaign)
         with bind(world.workspace.id):
             campaigns.take_back(
@@ -146,7 +144,7 @@ class TestRejecting:
         campaign = world.campaign()
         client = world.visit("reviewer")
         url = path_of(world, campaign, "?to=bob@example.com&back=agent%3Doutreach")
-        answer = send(client, form_of(Read(client.get(url)), "reject"), comment="<b>no</b>")
+        answer = send(client, form_of(client.get(url), "/reject"), comment="<b>no</b>")
         page = Read(answer)
         assert page.status == 422
         assert "Give a reason of at least 10 characters" in page
@@ -155,7 +153,7 @@ class TestRejecting:
         assert page.links["← Queue"] == world.at("?agent=outreach")
         assert status(world, campaign) == "pending"
         # The page that came back decides like any other.
-        page = follow(world, send(client, form_of(page, "reject"), comment=REASON))
+        page = follow(world, send(client, form_of(answer, "/reject"), comment=REASON))
         assert status(world, campaign) == "rejected"
         assert page.links["← Queue"] == world.at("?agent=outreach")
 
@@ -174,7 +172,7 @@ class TestTakingBackAndStopping:
         campaign = world.campaign()
         world.approved(campaign)
         client = world.visit("reviewer")
-        form = form_of(Read(client.get(path_of(world, campaign))), "take-back")
+        form = form_of(client.get(path_of(world, campaign)), "/take-back")
         begin(world, campaign)
         page = Read(send(client, form))
         assert page.status == 409
@@ -200,7 +198,7 @@ class TestTakingBackAndStopping:
     def test_a_form_that_is_gone_meanwhile_does_not_swallow_what_was_typed(self, world: World) -> None:
         campaign = ready_for(world, "stop")
         client = world.visit("reviewer")
-        form = form_of(Read(client.get(path_of(world, campaign))), "stop")
+        form = form_of(client.get(path_of(world, campaign)), "/stop")
         with world.bound():
             Campaign.objects.filter(id=campaign.id).update(status="finished")
         page = Read(send(client, form, reason="I typed \x0b this"))
@@ -215,8 +213,7 @@ class TestEveryAct:
         campaign = ready_for(world, act)
         before = everything(world)
         for role in ("support", "manager", "admin"):
-            form = form_of(look(world, campaign, role), act)
-            page = Read(send(world.visit(role), form, reason=REASON, comment=REASON))
+            page = Read(decide(world, campaign, act, role, reason=REASON, comment=REASON))
             assert page.status == 403
             assert "Only members with the role reviewer may" in page
         assert everything(world) == before
@@ -230,7 +227,8 @@ class TestEveryAct:
     def test_what_was_shown_is_this_page_to_this_person_or_nothing(self, world: World, act: str) -> None:
         campaign, other = ready_for(world, act), world.campaign()
         rob, mia = world.person("reviewer", name="Rob"), str(world.people["reviewer"].pk)
-        mine = form_of(look(world, campaign), act)["shown"]
+        page = world.visit("reviewer").get(path_of(world, campaign))
+        mine = form_of(page, f"/{act}").fields["shown"][0]
         before = everything(world)
         for shown in (
             None,
@@ -244,10 +242,10 @@ class TestEveryAct:
             pack(target=campaign.id, user_id=str(rob.pk), digest=world.shown(campaign).digest),
         ):
             typed = {"comment": REASON, "reason": REASON} | ({} if shown is None else {"shown": shown})
-            page = Read(world.visit("reviewer").post(path_of(world, campaign, act), typed))
-            assert page.status == 422, shown
-            assert "Reload the page and decide again." in page
-            assert REASON in page
+            refused = Read(world.visit("reviewer").post(path_of(world, campaign, act), typed))
+            assert refused.status == 422, shown
+            assert "Reload the page and decide again." in refused
+            assert REASON in refused
         assert everything(world) == before
 
     def test_another_workspaces_campaign_is_none(self, world: World, act: str) -> None:
@@ -269,7 +267,7 @@ class TestEveryAct:
         campaign = ready_for(world, act)
         client = Client(enforce_csrf_checks=True)
         client.force_login(world.people["reviewer"])
-        form = form_of(Read(client.get(path_of(world, campaign))), act)
+        form = form_of(client.get(path_of(world, campaign)), f"/{act}")
         assert send(client, form, reason=REASON, comment=REASON).status_code == 403
 
     @pytest.mark.parametrize(
@@ -303,9 +301,9 @@ def test_half_a_character_is_no_text(world: World, act: str) -> None:
     campaign = ready_for(world, act)
     before = everything(world)
     client = world.visit("reviewer")
-    form = form_of(Read(client.get(path_of(world, campaign))), act)
-    body = f"shown={form['shown']}&{ACTS[act]}=half+a+character+%ED%A0%80+in+here"
-    answer = client.post(form["action"], body, content_type="application/x-www-form-urlencoded")
+    form = form_of(client.get(path_of(world, campaign)), f"/{act}")
+    body = f"shown={form.fields['shown'][0]}&{ACTS[act]}=half+a+character+%ED%A0%80+in+here"
+    answer = client.post(form.action, body, content_type="application/x-www-form-urlencoded")
     assert answer.status_code == 422
     assert "cannot be stored; type it again" in Read(answer)
     assert everything(world) == before

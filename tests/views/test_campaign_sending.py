@@ -14,17 +14,16 @@ from approvals.models import Campaign, Delivery, Job
 from approvals.services import campaigns
 from dashboard.forms.campaigns import MOST_DELIVERIES
 from dashboard.forms.shown import pack
-from tests.views.campaigning import (
+from tests.views.forms import form_of, send
+from tests.views.of_campaigns import (
     REASON,
     decided,
     everything,
     follow,
-    form_of,
     holding,
     jobs,
     look,
     path_of,
-    send,
     states,
 )
 from tests.views.reading import Read
@@ -182,7 +181,7 @@ def ids(world: World, campaign: Campaign, state: str) -> list[str]:
 
 def settle(world: World, campaign: Campaign, state: str, role: str = "reviewer", **typed: Any) -> Any:
     client = world.visit(role)
-    page = Read(client.get(path_of(world, campaign)))
+    page = client.get(path_of(world, campaign))
     form = form_of(page, f"deliveries/{ids(world, campaign, state)[0]}/resolve")
     return send(client, form, **{"reason": REASON, "resolution": "leave", **typed})
 
@@ -233,7 +232,7 @@ class TestSettling:
     def test_settling_twice_is_harmless(self, world: World, troubled: Campaign) -> None:
         client = world.visit("reviewer")
         [first, _] = ids(world, troubled, "failed")
-        form = form_of(Read(client.get(path_of(world, troubled))), f"{first}/resolve")
+        form = form_of(client.get(path_of(world, troubled)), f"{first}/resolve")
         typed = {"delivery": first, "resolution": "do_again", "reason": REASON}
         send(client, form, **typed)
         page = follow(world, send(client, form, **typed))
@@ -245,7 +244,7 @@ class TestSettling:
     ) -> None:
         first, second = ids(world, troubled, "in_doubt")
         client = world.visit("reviewer")
-        form = form_of(Read(client.get(path_of(world, troubled))), f"{first}/resolve")
+        form = form_of(client.get(path_of(world, troubled)), f"{first}/resolve")
         rob = world.person("reviewer", name="Rob First")
         actor = world.actor("reviewer")
         by = type(actor)("member", str(rob.pk), "Rob First", ("reviewer",))
@@ -338,10 +337,10 @@ class TestSettling:
         page = Read(client.get(path_of(world, campaign)))
         assert "60 failed deliveries" in page
         assert page.html.count('name="delivery"') == 50
-        rest = Read(client.get(page.links["Show more of them"]))
-        assert rest.html.count('name="delivery"') == 10
+        more = client.get(page.links["Show more of them"])
+        assert Read(more).html.count('name="delivery"') == 10
         last = ids(world, campaign, "failed")[50:]
-        form = form_of(rest, f"{last[0]}/resolve")
+        form = form_of(more, f"{last[0]}/resolve")
         page = follow(world, send(client, form, delivery=last, resolution="leave", reason=REASON))
         assert "50 failed deliveries" in page
         assert page.html.count('name="delivery"') == 50

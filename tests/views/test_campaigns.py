@@ -17,7 +17,7 @@ from approvals.models import Campaign, Delivery, Job
 from approvals.tasks import base, send
 from tests import factories
 from tests.servers.smtp import SmtpSink
-from tests.views.campaigning import look, path_of
+from tests.views.of_campaigns import look, path_of
 from tests.views.reading import Read
 from tests.world import World, ended, said
 
