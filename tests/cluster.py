@@ -98,7 +98,7 @@ def running() -> Iterator[TestServers]:
 
 def _memory() -> str | None:
     """A folder in memory where there is one with room: most of a test run is copying databases."""
-    shared = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+    shared = Path("/dev/shm")
     roomy = shared.is_dir() and shutil.disk_usage(shared).free > ROOM and os.access(shared, os.W_OK | os.X_OK)
     return str(shared) if roomy else None
 
