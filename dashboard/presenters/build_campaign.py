@@ -134,7 +134,7 @@ def _audience(facts: CampaignFacts, lists: Lists, places: Places, asked: form.As
             )
             for row in rows
         ),
-        excluded_title=f"The {count(facts.excluded)} that {'gets' if facts.excluded == 1 else 'get'} nothing, and why",
+        excluded_title=f"{count(facts.excluded)} {'gets' if facts.excluded == 1 else 'get'} nothing, and why",
         more_url=(
             places.campaign(facts.id, form.address(asked, excluded=rows[-1].position)) + "#audience"
             if more

@@ -14,7 +14,7 @@ from dashboard.presenters.ages import when
 from dashboard.presenters.build_sending import on_its_way
 from dashboard.presenters.campaigns import CampaignActs, ResolveDeliveries, Troubled
 from dashboard.presenters.hand import Hand
-from dashboard.presenters.parts import Choice, DeliveryLine
+from dashboard.presenters.parts import Choice, DeliveryLine, Link
 from dashboard.presenters.text import plural, reveal_line, summary_line
 
 _CLOSED = {
@@ -77,9 +77,10 @@ def acts_of(facts: CampaignFacts, hand: Hand) -> CampaignActs:
         case "sending":
             return CampaignActs(stop=stop, closed=_CLOSED["sending"])
         case status if sum(facts.waiting.values()):
+            before = "" if status == "finished" else f"{_CLOSED['stopped']} "
             return CampaignActs(
-                closed=f"{'' if status == 'finished' else _CLOSED['stopped'] + ' '}"
-                "What is in doubt or failed waits for an answer beside this box."
+                closed=f"{before}Somebody has to say what became of what is in doubt or failed.",
+                closed_link=Link("Settle it", "#settle"),
             )
         case "finished" if on_its_way(facts):
             return CampaignActs(closed="Some of it is being sent once more.")

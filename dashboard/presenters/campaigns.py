@@ -171,6 +171,7 @@ class CampaignActs:
     take_back: Act | None = None
     stop: ReasonAct | None = None
     closed: str = ""
+    closed_link: Link | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

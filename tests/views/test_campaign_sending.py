@@ -119,7 +119,7 @@ class TestItsProgress:
             assert "1 of 4 sent, 1 in doubt, 2 failed." in page
             assert "For 3 of them somebody has to say what became of the message." in page
         assert "Reload the page to settle them." in ask(world, campaign)
-        assert "waits for an answer beside this box" in look(world, campaign)
+        assert look(world, campaign).links["Settle it"] == "#settle"
 
     def test_an_approval_that_was_taken_back_meanwhile_is_said(self, world: World) -> None:
         campaign = world.campaign()
