@@ -11,7 +11,7 @@ from approvals.services import campaigns as services
 from approvals.services import jobs, sending
 from dashboard.forms.shown import pack
 from tests.views.forms import form_of, forms_of, offered, send
-from tests.views.of_campaigns import COMMENT, kinds, page, troubled
+from tests.views.looked_at import COMMENT, kinds, page, troubled
 from tests.views.reading import Read
 from tests.world import World, signed_in
 

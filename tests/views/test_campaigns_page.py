@@ -13,7 +13,7 @@ from approvals.rules.messages import build
 from approvals.rules.permissions import why_not
 from approvals.services import jobs, sending
 from tests.views.forms import form_of, offered, send
-from tests.views.of_campaigns import deliveries, page, troubled, without_date
+from tests.views.looked_at import deliveries, page, troubled, without_date
 from tests.views.reading import Read
 from tests.world import World
 
