@@ -130,7 +130,7 @@ def _verdict(opened: OpenedRun, places: Places) -> VerdictBox:
         )
         for reason in verdict.reasons
     )
-    if not opened.own.is_head:
+    if not opened.own.is_head and "replay_in_flight" not in verdict.codes:
         text = "Decide on the attempt that counts. This is what the rules say of all of them together:"
         return VerdictBox("info", "A later attempt counts", text, reasons)
     if opened.run.status == "completed":

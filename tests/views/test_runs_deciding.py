@@ -169,6 +169,7 @@ def in_doubt(world):
 def test_a_replay_in_doubt_is_never_a_dead_end(world, in_doubt, answered, kind, words):
     client = world.visit("support")
     shown = client.get(world.at(f"runs/{in_doubt.id}/"))
+    assert "Another attempt is under way" in Read(shown)
     assert "In doubt" in Read(shown) and "Settle first whether the replay began." in Read(shown)
     form = next(form for form in forms_of(shown) if form.action.endswith("/resolve"))
     wrong = send(client, form, resolution=answered, reason="x")
