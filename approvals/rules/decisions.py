@@ -21,6 +21,10 @@ LONGEST_REASON = 2000
 UNKNOWN_ACKNOWLEDGED = "I know that this run may have done things that are not listed here."
 
 
+TOO_LATE = (
+    "The time by which this campaign was to be sent is over. Reject it with a comment, so that its agent can propose"
+    " it anew."
+)
 NOBODY_REACHED = "Nobody in the list can be reached, so there is nothing to approve."
 
 

@@ -30,6 +30,7 @@ DID: Mapping[str, str] = {
     "stop": "stopped {x}",
     "workspace_created": "made the workspace {x}",
     "member_added": "added {x}",
+    "password_set": "gave {x} a new password",
     "runtime_added": "added the runtime {x}",
     "token_created": "made a token for {x}",
     "token_revoked": "revoked a token of {x}",
