@@ -5,6 +5,7 @@ from dataclasses import replace
 from django.utils.safestring import SafeString
 
 from approvals.rules.verdict import Verdict, forceable
+from approvals.selectors.decisions import Entry
 from approvals.selectors.did import Attempt
 from approvals.selectors.run_pages import OpenedRun
 from dashboard.presenters import chips, did
@@ -14,7 +15,17 @@ from dashboard.presenters.build_job import job_progress
 from dashboard.presenters.build_run_acts import run_acts
 from dashboard.presenters.build_timeline import anchors_of, no_tool_of, note_of, steps_of
 from dashboard.presenters.hand import Hand
-from dashboard.presenters.parts import NOTHING, Fact, JobProgress, Link, Reason, RunLine, Trail, VerdictBox
+from dashboard.presenters.parts import (
+    NOTHING,
+    DecisionLine,
+    Fact,
+    JobProgress,
+    Link,
+    Reason,
+    RunLine,
+    Trail,
+    VerdictBox,
+)
 from dashboard.presenters.places import Places
 from dashboard.presenters.runs import RunPage
 from dashboard.presenters.text import (
@@ -37,13 +48,13 @@ _TITLES = {
 
 def run_page(opened: OpenedRun, hand: Hand, *, places: Places, trail: Trail, overdue_s: int) -> RunPage:
     """The whole page."""
-    run, now = opened.run, opened.now
+    run = opened.run
     shown, note = clip(pretty(opened.given.value)) if opened.given.value is not None else ("", "")
     return RunPage(
         title=plain(run.external_id),
         heading=summary_line(run.external_id, 300),
         trail=trail,
-        state=chips.run_state(run.status),
+        state=did.state_of(own) if (own := _own(opened)) else chips.run_state(run.status),
         subject=summary_line(run.subject, 200),
         subject_url=places.subject(run.subject),
         summary=summary_line(_in_short(opened), 400),
@@ -57,8 +68,14 @@ def run_page(opened: OpenedRun, hand: Hand, *, places: Places, trail: Trail, ove
         lineage=_lineage(opened, places) if len(opened.attempts) > 1 else (),
         acts=run_acts(opened, hand, places),
         job=_job(opened, places, overdue_s),
-        decisions=tuple(decision_line(entry, places, now) for entry in opened.entries),
+        decisions=tuple(_decision(entry, opened, places) for entry in opened.entries),
     )
+
+
+def _decision(entry: Entry, opened: OpenedRun, places: Places) -> DecisionLine:
+    """The line of the log; while its execution goes on, the box that follows it says how far it is."""
+    line, job = decision_line(entry, places, opened.now), opened.progress
+    return replace(line, outcome=None) if job and job.moving and job.decision_id == entry.id else line
 
 
 def _job(opened: OpenedRun, places: Places, overdue_s: int) -> JobProgress | None:
@@ -70,8 +87,12 @@ def _job(opened: OpenedRun, places: Places, overdue_s: int) -> JobProgress | Non
 
 
 def _in_short(opened: OpenedRun) -> str:
-    own = next((attempt for attempt in opened.attempts if attempt.id == opened.run.id), None)
+    own = _own(opened)
     return did.run_in_short(own) if own else ""
+
+
+def _own(opened: OpenedRun) -> Attempt | None:
+    return next((attempt for attempt in opened.attempts if attempt.id == opened.run.id), None)
 
 
 def _input_note(opened: OpenedRun) -> str:
@@ -94,7 +115,9 @@ def _facts(opened: OpenedRun) -> tuple[Fact, ...]:
     if run.session_id:
         facts.append(Fact("Session", summary_line(run.session_id, 100)))
     facts.append(Fact("Attempt", f"{names.index(str(run.id)) + 1} of {len(names)}"))
-    facts.append(Fact("Record", chips.record_kind(opened.own.record.kind)))
+    own = _own(opened)
+    if own is None or did.record_of(own):
+        facts.append(Fact("Record", chips.record_kind(opened.own.record.kind)))
     return tuple(facts)
 
 
@@ -106,8 +129,8 @@ def _attempt(attempt: Attempt, opened: OpenedRun, places: Places) -> RunLine:
     return RunLine(
         name=summary_line(attempt.external_id, 100),
         url=places.run(attempt.id),
-        state=chips.run_state(attempt.status),
-        record=chips.record_kind(attempt.record),
+        state=did.state_of(attempt),
+        record=did.record_of(attempt),
         at=when(attempt.at, opened.now),
         did=summary_line(did.run_in_short(attempt)),
         current=attempt.id == opened.run.id,

@@ -22,6 +22,20 @@ _NO_TOOL = {
     "running": "Running; no tool was called so far.",
 }
 
+# An attempt that was not handed to its runtime, by the state of its replay.
+_BEFORE = {
+    "held": "It is held for a moment, so that it can be taken back.",
+    "queued": "It waits for a worker.",
+    "running": "A worker hands it to its runtime.",
+    "in_doubt": "Nobody knows whether it began.",
+}
+_BEFORE_STATE = {
+    "held": Chip("Waiting to start", "info"),
+    "queued": Chip("Waiting to start", "info"),
+    "running": Chip("Being started", "info"),
+    "in_doubt": Chip("In doubt", "warn", "Nobody knows whether it began"),
+}
+
 
 def lineage_in_short(attempts: Sequence[Attempt], state: str) -> str:
     """What the attempts of a lineage did together; `state` is the queue's word for where it stands."""
@@ -35,8 +49,21 @@ def lineage_in_short(attempts: Sequence[Attempt], state: str) -> str:
 def run_in_short(attempt: Attempt) -> str:
     """What one run did."""
     if not attempt.began and not attempt.calls:
-        return "Never started."
+        return _BEFORE.get(attempt.job_status, "Never started.")
     return " ".join(_of_runs([attempt]))
+
+
+def state_of(attempt: Attempt) -> Chip:
+    """Where an attempt stands: one whose replay is on its way does not run yet."""
+    if attempt.status != "running" or attempt.began or attempt.calls:
+        return chips.run_state(attempt.status)
+    return _BEFORE_STATE.get(attempt.job_status) or chips.run_state(attempt.status)
+
+
+def record_of(attempt: Attempt) -> Chip | None:
+    """What is known of what an attempt did; None while there is nothing to know."""
+    waits = not attempt.began and not attempt.calls and attempt.job_status != "in_doubt"
+    return None if waits or _just_running(attempt) else chips.record_kind(attempt.record)
 
 
 def lineage_risk(attempts: Sequence[Attempt]) -> Chip | None:
