@@ -1,22 +1,21 @@
 """Filling the page of one run."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from django.utils.safestring import SafeString
-
-from approvals.rules.verdict import Verdict, forceable
+from approvals.rules.verdict import CallFacts, Verdict, forceable
 from approvals.selectors.decisions import Entry
 from approvals.selectors.did import Attempt
 from approvals.selectors.run_pages import OpenedRun
 from dashboard.presenters import chips, did
-from dashboard.presenters.ages import when
+from dashboard.presenters.ages import absolute, when
 from dashboard.presenters.build_decisions import decision_line
 from dashboard.presenters.build_job import job_progress
 from dashboard.presenters.build_run_acts import run_acts
 from dashboard.presenters.build_timeline import anchors_of, no_tool_of, note_of, steps_of
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import (
-    NOTHING,
     DecisionLine,
     Fact,
     JobProgress,
@@ -35,7 +34,6 @@ from dashboard.presenters.text import (
     plain,
     pretty,
     reveal,
-    reveal_line,
     summary_line,
 )
 
@@ -144,15 +142,13 @@ def _verdict(opened: OpenedRun, places: Places) -> VerdictBox:
         Reason(
             text=reason.text,
             code=reason.code,
-            calls=tuple(
-                Link(_named(call.name), f"#{anchors[call.call_id]}")
-                if call.run_id == opened.own.id and call.call_id in anchors
-                else Link(_named(call.name), places.run(call.run_id))
-                for call in reason.calls[:20]
-            ),
+            calls=_linked(reason.calls, opened, places, anchors),
         )
         for reason in verdict.reasons
     )
+    if opened.run.dismissed_at is not None and opened.own.is_head and "replay_in_flight" not in verdict.codes:
+        text = f"{_dismissed(opened)} It can be reopened. This is what the rules say of starting it again:"
+        return VerdictBox("quiet", "It was dismissed", text, reasons)
     if not opened.own.is_head and "replay_in_flight" not in verdict.codes:
         text = "Decide on the attempt that counts. This is what the rules say of all of them together:"
         return VerdictBox("info", "A later attempt counts", text, reasons)
@@ -170,6 +166,30 @@ def _verdict(opened: OpenedRun, places: Places) -> VerdictBox:
     return VerdictBox("warn", "A person has to decide", text, reasons, _outlook(opened))
 
 
+def _linked(
+    calls: Sequence[CallFacts], opened: OpenedRun, places: Places, anchors: Mapping[str, str]
+) -> tuple[Link, ...]:
+    """The calls of a reason: those of one attempt to one tool as one link, to the first of them."""
+    counts = Counter((call.run_id, call.name) for call in calls)
+    first = {(call.run_id, call.name): call for call in reversed(calls)}
+    return tuple(
+        Link(
+            summary_line(f"{name or 'a tool'} ×{number}" if number > 1 else name or "a tool", 80),  # noqa: RUF001 - a count
+            f"#{anchors[first[run_id, name].call_id]}"
+            if run_id == opened.own.id and first[run_id, name].call_id in anchors
+            else places.run(run_id),
+        )
+        for (run_id, name), number in list(counts.items())[:20]
+    )
+
+
+def _dismissed(opened: OpenedRun) -> str:
+    entry = next((entry for entry in opened.entries if entry.kind == "dismiss"), None)
+    if entry is None:
+        return "It was dismissed."
+    return f"It was dismissed by {plain(entry.actor_name)} on {absolute(entry.at)}."
+
+
 def _outlook(opened: OpenedRun) -> tuple[str, ...]:
     """What a replay would do now."""
     lines = [
@@ -177,13 +197,9 @@ def _outlook(opened: OpenedRun) -> tuple[str, ...]:
     ]
     names = list(dict.fromkeys(plain(call.name) for call in opened.verdict.calls))
     if names:
-        lines.append(f"The record answers nothing in its place: {listed(names, 5)} may run again.")
+        lines.append(f"It takes over no answer from before: {listed(names, 5)} may be called again.")
     return tuple(lines) if _startable(opened.verdict) else ()
 
 
 def _startable(verdict: Verdict) -> bool:
     return verdict.may_start_again or forceable(verdict)
-
-
-def _named(name: str) -> SafeString:
-    return summary_line(name, 80) or reveal_line("a tool") or NOTHING

@@ -98,7 +98,9 @@ def mailing_risk(mailing: Mailing, state: str) -> Chip | None:
     if state == "failed":
         return Chip("Not sent to everybody", "warn")
     if state in ("pending", "approved", "sending"):
-        return Chip(f"{_people(mailing.recipients)} outside", "info")
+        return Chip(
+            f"{_number(mailing.recipients)} recipient{'' if mailing.recipients == 1 else 's'}", "info"
+        )
     return None
 
 
@@ -138,9 +140,9 @@ def _called(calls: Sequence[Calls]) -> str:
     reached = list(dict.fromkeys(one for call in calls for one in call.recipients))
     to = f", to {listed(reached)}" if reached else ""
     ends = [
-        f"{listed(_once(call.name for call in calls if call.state == state))} {word}"
-        for state, word in (("open", "has no answer"), ("failed", "failed"))
-        if any(call.state == state for call in calls)
+        f"{listed(tools)} {many if len(tools) > 1 else one}"
+        for state, one, many in (("open", "has no answer", "have no answer"), ("failed", "failed", "failed"))
+        if (tools := _once(call.name or "a tool" for call in calls if call.state == state))
     ]
     return f"Called {names}{to}{'; ' if ends else ''}{', '.join(ends)}."
 
