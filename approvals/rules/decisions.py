@@ -76,7 +76,9 @@ def changes(before: Mapping[str, list[str | int]], now: Iterable[RunFacts]) -> l
         if run.record.kind != kind:
             sentences.append(f"What attempt {run.external_id} did was {kind} and is {run.record.kind} now.")
         if len(run.calls) != calls:
-            sentences.append(f"Attempt {run.external_id} had {calls} calls and has {len(run.calls)} now.")
+            sentences.append(
+                f"Attempt {run.external_id} had {calls} call{'' if calls == 1 else 's'} and has {len(run.calls)} now."
+            )
         if (run.events, run.late_events) != (events, late):
             sentences.append(f"New events of attempt {run.external_id} arrived.")
     return sentences or ["Details of what this run did are different now."]

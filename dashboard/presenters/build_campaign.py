@@ -100,7 +100,7 @@ def campaign_page(
             for state, (rows, more_rows) in (("in_doubt", lists.in_doubt), ("failed", lists.failed))
             if rows
         ),
-        decisions=tuple(_decision(entry, places, now) for entry in entries),
+        decisions=tuple(_decision(entry, facts, places, now) for entry in entries),
         decisions_more=Link("There are older ones in the log", places.decisions()) if more else None,
         run=Link(summary_line(facts.run_name, 100), places.run(facts.run_id)) if facts.run_id else None,
     )
@@ -155,7 +155,12 @@ def _lacking(number: int, facts: CampaignFacts) -> str:
     )
 
 
-def _decision(entry: Entry, places: Places, now: datetime) -> DecisionLine:
-    """The line of the log; of what it is about, only a single recipient is news on this page."""
+def _decision(entry: Entry, facts: CampaignFacts, places: Places, now: datetime) -> DecisionLine:
+    """The line of the log; of what it is about, only a single recipient is news on this page.
+
+    While its execution goes on, the box that follows it says how far it is: the list would fall behind.
+    """
     about = reveal_line(str((entry.given or {}).get("recipient", "")))
-    return replace(decision_line(entry, places, now), about=about or NOTHING, about_url="")
+    line = replace(decision_line(entry, places, now), about=about or NOTHING, about_url="")
+    followed = facts.job is not None and facts.job.decision_id == entry.id and facts.job.moving
+    return replace(line, outcome=None) if followed else line

@@ -73,7 +73,10 @@ def acts_of(facts: CampaignFacts, hand: Hand) -> CampaignActs:
         case "approved":
             # The form that stops it is there too: once it begins, the fragment shows it in place of the other.
             take_back = hand.act("campaign_take_back", facts.id, permission="cancel_send", shown=shown)
-            return CampaignActs(take_back=take_back, stop=stop, closed=_CLOSED["approved"])
+            can_take_back = facts.job is not None and facts.job.cancellable
+            return CampaignActs(
+                take_back=take_back if can_take_back else None, stop=stop, closed=_CLOSED["approved"]
+            )
         case "sending":
             return CampaignActs(stop=stop, closed=_CLOSED["sending"])
         case status if sum(facts.waiting.values()):

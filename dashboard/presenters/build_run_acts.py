@@ -1,5 +1,6 @@
 """Filling the decisions that a run allows now: what its state leaves open, and for each whether this member may."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from approvals.rules.decisions import UNKNOWN_ACKNOWLEDGED, call_key, told
@@ -94,16 +95,21 @@ def _open_calls(opened: OpenedRun, hand: Hand, shown: str) -> tuple[ResolveAct, 
     """A form for each call without an answer, folded where somebody gave one. Nothing while it runs."""
     if opened.run.status == "running":
         return ()
+    anchors = anchors_of(opened)
     return tuple(
-        hand.resolve_act(
-            "run_resolve_call",
-            opened.run.id,
-            permission="resolve_run",
-            shown=shown,
-            about=summary_line(call.name, 80),
-            choices=_OF_CALLS,
-            part=call.call_id,
-            settled=(opened.run.id, call.call_id) in opened.answers,
+        replace(
+            hand.resolve_act(
+                "run_resolve_call",
+                opened.run.id,
+                permission="resolve_run",
+                shown=shown,
+                about=summary_line(call.name, 80),
+                choices=_OF_CALLS,
+                part=call.call_id,
+                settled=(opened.run.id, call.call_id) in opened.answers,
+            ),
+            args=summary_line(call.args_summary, 200),
+            anchor=anchors.get(call.call_id, ""),
         )
         for call in opened.own.calls
         if call.state == "open"

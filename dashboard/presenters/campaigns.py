@@ -1,6 +1,6 @@
 """One campaign (`campaigns/page.html`): exactly what would be sent, to whom, and the forms to decide with.
 
-Fragments: `campaigns/page.html#progress` (asks `Progress.url` every 3 s while it moves) and
+Fragments: `campaigns/page.html#progress` (asks `Progress.url` every `pace` while it moves) and
 `campaigns/page.html#preview` (asked for when another recipient is chosen; the plain form does the same).
 GET fields of the recipient form: `to` (a delivery, or an address). Forms: approve, take back (`acts.Act`: `shown`,
 `next`), reject (`acts.ReasonAct`, field `comment`), stop (`acts.ReasonAct`, field `reason`), resolve
@@ -127,6 +127,7 @@ class Progress:
     bar: tuple[BarPart, ...]
     counts: tuple[Count, ...]
     moving: bool
+    pace: str = "3s"
     can_take_back: bool = False
     can_stop: bool = False
     alarm: str = ""

@@ -72,7 +72,7 @@ def test_nothing_is_flagged_where_nothing_is_missing(world):
 
 def test_each_excluded_address_stands_with_its_reason(world):
     read = Read(page(world, world.campaign()))
-    assert "The 1 that gets nothing, and why" in read
+    assert "1 gets nothing, and why" in read
     assert "no address" in read and "row 3" in read
     assert "2 will get it if you approve" in read and "1 excluded" in read and "3 in the list" in read
 

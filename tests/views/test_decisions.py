@@ -149,7 +149,7 @@ def test_an_entry_shows_exactly_what_was_seen_when_a_replay_was_forced(world: Wo
     ):
         assert fact in page
     assert "A person had to decide" in page
-    assert "tools_called" in page
+    assert 'data-code="tools_called"' in page.html
     assert "look_up Answered ticked" in page
     assert "send_email No answer ticked" in page
     assert '{"to":"ann@example.com"}' in page
