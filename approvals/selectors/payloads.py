@@ -16,7 +16,7 @@ def contents_of(ids: Iterable[UUID | None]) -> dict[UUID, Any]:
     return {id: json.loads(body) for id, body in rows}
 
 
-def proven(hashes: Mapping[UUID, bytes]) -> tuple[dict[UUID, Any], set[UUID]]:
+def proven(hashes: Mapping[UUID, bytes | memoryview]) -> tuple[dict[UUID, Any], set[UUID]]:
     """The JSON values of these payloads, and the ids of those that are not what their hash was made from any more."""
     contents, altered = {}, set()
     for id, salt, body in Payload.objects.filter(id__in=hashes).values_list("id", "salt", "body"):

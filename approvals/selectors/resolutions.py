@@ -30,7 +30,7 @@ class Resolution:
 
 
 def resolutions_in(run_ids: Collection[UUID]) -> Mapping[tuple[UUID, str], Resolution]:
-    """The newest answer about each call of these runs, by run and call id; one that was erased or altered is not among them."""
+    """The newest answer about each call of these runs, by run and call id, without what was erased or altered."""
     answers = Decision.objects.filter(target_kind="call", target_id__in=run_ids, kind="resolve_run")
     decided = list(answers.order_by("seq"))
     contents, _altered = proven({decision.payload_id: decision.payload_hash for decision in decided})

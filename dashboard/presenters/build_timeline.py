@@ -79,7 +79,8 @@ def note_of(opened: OpenedRun) -> str:
     """How the times are to be read, and what is not shown."""
     began = opened.run.started_at or opened.run.created_at
     timeline = opened.timeline
-    calls = f"{plural(timeline.calls_left_out, 'call')} among them" if timeline.calls_left_out else "no call is among them"
+    hidden = timeline.calls_left_out
+    calls = f"{plural(hidden, 'call')} among them" if hidden else "no call is among them"
     return f"Times of {_day(began.date())}, UTC, as the runtime told them." + (
         f" {plural(timeline.left_out, 'earlier event')} left out here; {calls}." if timeline.left_out else ""
     )

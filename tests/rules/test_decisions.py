@@ -32,7 +32,8 @@ def test_a_character_that_no_keyboard_writes_is_refused(char: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reason", ["The host was rebooted.", "Der Wirt\nstarb 🙂 jetzt", "主机在中午被重启了一次", "سبب واضح للجميع هنا"]
+    "reason",
+    ["The host was rebooted.", "Der Wirt\nstarb 🙂 jetzt", "主机在中午被重启了一次", "سبب واضح للجميع هنا"],
 )
 def test_words_of_any_language_are_kept_as_they_are(reason: str) -> None:
     assert reason_given(f"  {reason}\n") == reason
