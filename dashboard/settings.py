@@ -89,6 +89,9 @@ TEMPLATES = [
 ]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024 + 64 * 1024  # a call with 5 MB of events, and no more
 
+# A forced replay ticks each call by itself, and a run may have thousands; with Django's 1,000 nobody could force those.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 25_000
+
 # -- people -----------------------------------------
 AUTH_USER_MODEL = "approvals.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]

@@ -9,16 +9,16 @@ import sys
 
 import django
 from django.core.exceptions import ImproperlyConfigured
-from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
 try:
     django.setup()
     from approvals.services import guards  # models can be imported only now
+    from dashboard.requests import Application
 
     guards.require()
-    application = get_wsgi_application()
+    application = Application()
 except ImproperlyConfigured as error:
     print(error, file=sys.stderr, flush=True)
     raise SystemExit(1) from None

@@ -1,6 +1,7 @@
 """The kinds of decisions: which release an effect, and what a decider has to give."""
 
 from collections.abc import Collection, Iterable, Mapping
+from unicodedata import category
 
 from approvals.exceptions import Invalid
 from approvals.rules.verdict import RunFacts, Verdict
@@ -17,6 +18,9 @@ RESOLUTIONS: Mapping[str, str] = {
 
 REASON_LENGTH = 10  # characters: long enough that a manager can read why
 LONGEST_REASON = 2000
+_REPLACED = "\ufffd"  # what stands in for bytes that are no text
+_NEVER_TYPED = frozenset({"Cc", "Cs"})  # control characters and halves of characters
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # count as letters or signs, and show nothing
 
 UNKNOWN_ACKNOWLEDGED = "I know that this run may have done things that are not listed here."
 
@@ -29,16 +33,19 @@ NOBODY_REACHED = "Nobody in the list can be reached, so there is nothing to appr
 
 
 def reason_given(reason: str, *, field: str = "reason") -> str:
-    """The reason without surrounding spaces; Invalid when it is too short to tell anybody anything."""
-    reason = reason.strip()
-    if len(reason) < REASON_LENGTH:
+    """The reason without surrounding spaces; Invalid when it is too short to tell anybody anything.
+
+    What cannot be seen does not count, and what no keyboard writes is not kept.
+    """
+    reason = reason.replace("\r\n", "\n").strip()
+    if any(char == _REPLACED or (char not in "\t\n" and category(char) in _NEVER_TYPED) for char in reason):
+        raise Invalid(field, "This text holds a character that cannot be stored; type it again.")
+    if sum(category(char) != "Cf" and char not in _BLANK for char in reason) < REASON_LENGTH:
         raise Invalid(
             field, f"Give a reason of at least {REASON_LENGTH} characters, so that others can follow it."
         )
     if len(reason) > LONGEST_REASON:
         raise Invalid(field, f"Keep the reason under {LONGEST_REASON} characters.")
-    if "\x00" in reason:
-        raise Invalid(field, "The reason holds a character that cannot be stored; type it again.")
     return reason
 
 

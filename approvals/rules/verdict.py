@@ -83,7 +83,7 @@ class Verdict:
 
 
 REASON_TEXT: Mapping[str, str] = {
-    "input_missing": "The input of this run is gone, so there is nothing to start it with."
+    "input_missing": "The input of this run is gone or was altered, so there is nothing to start it with."
     " Ask for a new run instead.",
     "still_running": "This run is still running. Declare it interrupted first.",
     "replay_in_flight": "Another attempt of this run is under way."

@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 
 from approvals.models import Decision, Job, Member, QueueItem, Version
 from approvals.selectors.job_progress import Progress, progress_of
-from approvals.selectors.payloads import contents_of
+from approvals.selectors.payloads import proven
 from approvals.selectors.reach import reach_of
 
 PEOPLE = 500  # that the filter offers at most
@@ -53,7 +53,10 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the log. `given` is the evidence, None once it was erased; `job` the state of its execution."""
+    """One line of the log; `job` is the state of its execution.
+
+    `given` is the evidence; None once it was erased, or when it is not what was written down (`altered`).
+    """
 
     id: UUID
     seq: int
@@ -67,6 +70,7 @@ class Entry:
     about: About | None
     given: dict[str, Any] | None
     job: str
+    altered: bool = False
 
     @property
     def reason(self) -> str:
@@ -171,7 +175,7 @@ def _midnight(day: date) -> datetime:
 
 
 def _entries(rows: Sequence[Decision]) -> list[Entry]:
-    contents = contents_of(row.payload_id for row in rows)
+    contents, altered = proven({row.payload_id: row.payload_hash for row in rows})
     items = {
         item.id: About(item.kind, item.run_id or item.id, item.title)
         for item in QueueItem.objects.filter(id__in={row.item_id for row in rows}).defer("due")
@@ -193,6 +197,7 @@ def _entries(rows: Sequence[Decision]) -> list[Entry]:
             about=items.get(row.item_id) if row.item_id else None,
             given=contents.get(row.payload_id),
             job=jobs.get(row.id, ""),
+            altered=row.payload_id in altered,
         )
         for row in rows
     ]

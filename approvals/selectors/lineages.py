@@ -1,14 +1,14 @@
 """What a lineage did: the facts that the verdict is made from, each run with its record and its calls."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
 
-from approvals.models import Payload, Run, ToolCall
+from approvals.models import Run, ToolCall
 from approvals.rules.digests import canonical, lineage_digest
 from approvals.rules.verdict import CallFacts, RecordFacts, RunFacts, Verdict, verdict_of
 from approvals.selectors.payloads import contents_of
@@ -60,8 +60,7 @@ def lineages_of(ids: Iterable[UUID], *, without: UUID | None = None) -> dict[UUI
         attempts[run.lineage_id].append(run)
     records = _records(ids)
     calls = _calls([run.id for run in runs])
-    inputs = {run.input_payload_id for run in runs}
-    kept = set(Payload.objects.filter(id__in=inputs).values_list("id", flat=True))
+    kept = _kept_inputs(ids)
     return {
         lineage_id: Lineage(tuple(members), _facts(members, records, calls, kept), calls)
         for lineage_id, members in attempts.items()
@@ -72,7 +71,7 @@ def _facts(
     attempts: Sequence[Run],
     records: Mapping[UUID, "_Record"],
     calls: Mapping[UUID, Sequence[Call]],
-    kept: set[UUID],
+    kept: Collection[UUID],
 ) -> tuple[RunFacts, ...]:
     head = next((run.id for run in reversed(attempts) if run.started_at), None)
     return tuple(
@@ -84,7 +83,7 @@ def _facts(
             record=records[run.id].facts,
             settled=run.settled_at is not None,
             late_events=records[run.id].late_events,
-            has_input=run.input_payload_id in kept,
+            has_input=run.id in kept,
             is_head=run.id == head,
             calls=tuple(call.facts for call in calls.get(run.id, ())),
             events=records[run.id].events,
@@ -114,6 +113,21 @@ def _records(lineage_ids: list[UUID]) -> dict[UUID, _Record]:
     with connection.cursor() as cursor:
         cursor.execute(_RECORDS, [lineage_ids])
         return {row[0]: _Record(RecordFacts(*row[1:4]), row[4], row[5]) for row in cursor.fetchall()}
+
+
+# There, and what it was when the run was made: nothing else may be started again in its name.
+_KEPT_INPUTS = """
+    select r.id from approvals_run r
+    join approvals_payload p on p.workspace_id = r.workspace_id and p.id = r.input_payload_id
+    where r.lineage_id = any(%s) and sha256(p.salt || convert_to(p.body, 'UTF8')) = r.input_hash
+"""
+
+
+def _kept_inputs(lineage_ids: list[UUID]) -> set[UUID]:
+    """The runs that still have their input."""
+    with connection.cursor() as cursor:
+        cursor.execute(_KEPT_INPUTS, [lineage_ids])
+        return {row[0] for row in cursor.fetchall()}
 
 
 def _calls(run_ids: Sequence[UUID]) -> dict[UUID, list[Call]]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from approvals.models import Decision
-from approvals.selectors.payloads import contents_of
+from approvals.selectors.payloads import proven
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class Resolution:
 
 
 def resolutions_in(run_ids: Collection[UUID]) -> Mapping[tuple[UUID, str], Resolution]:
-    """The newest answer about each call of these runs, by run and call id; one that was erased is not among them."""
+    """The newest answer about each call of these runs, by run and call id, without what was erased or altered."""
     answers = Decision.objects.filter(target_kind="call", target_id__in=run_ids, kind="resolve_run")
     decided = list(answers.order_by("seq"))
-    contents = contents_of(decision.payload_id for decision in decided)
+    contents, _altered = proven({decision.payload_id: decision.payload_hash for decision in decided})
     found = {}
     for decision in decided:
         given = contents.get(decision.payload_id)

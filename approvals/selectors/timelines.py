@@ -19,9 +19,10 @@ _LINES = """
                                      order by e.seq desc) as place
       from approvals_event e where e.run_id = %s and e.type <> 'heartbeat'
     )
-    select e.seq, e.type, e.at, e.received_at, e.call_id, e.name, e.outcome, e.is_error, e.origin, e.provenance,
+    select e.seq, e.type, e.at, e.received_at, c.call_id, e.name, e.outcome, e.is_error, e.origin, e.provenance,
       e.late, e.payload_id, length(p.body), case when length(p.body) <= %s then p.body end
     from said e
+    left join (select seq, call_id from approvals_callevent where run_id = %s) c on c.seq = e.seq
     left join approvals_payload p on p.id = e.payload_id
     where place <= case when e.type in ('tool_call', 'tool_result', 'ended') then %s else %s end
     order by e.seq
@@ -60,25 +61,32 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The lines by number, the gaps as (first, last) missing number, and how many events were left out."""
+    """The lines by number, the gaps as (first, last) missing number, and how many events were left out.
+
+    `calls_left_out` are those among them that made a call.
+    """
 
     lines: tuple[Line, ...]
     gaps: Sequence[tuple[int, int]]
     left_out: int = 0
+    calls_left_out: int = 0
 
 
 def timeline_of(run_id: UUID) -> Timeline:
     """What a run's journal says, without its signs of life."""
     with connection.cursor() as cursor:
-        cursor.execute(_LINES, [run_id, READ, CALLS, AT_MOST])
+        cursor.execute(_LINES, [run_id, READ, run_id, CALLS, AT_MOST])
         lines = tuple(_line(row) for row in cursor.fetchall())
         cursor.execute(_GAPS, [run_id])
         gaps = [(first, last) for first, last in cursor.fetchall()]
         cursor.execute(
-            "select count(*) from approvals_event where run_id = %s and type <> 'heartbeat'", [run_id]
+            "select count(*), count(*) filter (where type = 'tool_call') from approvals_event"
+            " where run_id = %s and type <> 'heartbeat'",
+            [run_id],
         )
-        told = int(cursor.fetchone()[0])
-    return Timeline(lines, gaps, told - len(lines))
+        told, calls = cursor.fetchone()
+    shown = sum(line.type == "tool_call" for line in lines)
+    return Timeline(lines, gaps, told - len(lines), calls - shown)
 
 
 def _line(row: tuple[Any, ...]) -> Line:

@@ -8,7 +8,7 @@ from approvals.access.actors import Actor
 from approvals.db.binding import current_workspace
 from approvals.exceptions import AlreadyDecided
 from approvals.models import Decision
-from approvals.selectors.payloads import contents_of
+from approvals.selectors.payloads import proven
 from approvals.services import payloads
 
 
@@ -54,8 +54,9 @@ def record(
 
 
 def evidence_of(decision: Decision) -> dict[str, Any]:
-    """What the decider gave and was shown; empty once it was erased."""
-    return contents_of([decision.payload_id]).get(decision.payload_id) or {}
+    """What the decider gave and was shown; empty once it was erased, or where it was altered."""
+    contents, _altered = proven({decision.payload_id: decision.payload_hash})
+    return contents.get(decision.payload_id) or {}
 
 
 def reason_of(decision: Decision) -> str:

@@ -64,6 +64,15 @@ def state_intent(held: Claim) -> bool:
     return _update(held, "intent_at = clock_timestamp()", "and lease_until > clock_timestamp()")
 
 
+def is_ours(held: Claim) -> bool:
+    """Within a transaction: whether this worker still holds the job, which nobody takes from it before the commit.
+
+    Asked before anything but the job itself is touched: a worker that only slept may wake up long after its job was
+    taken back, given to another, or ended.
+    """
+    return _update(held, "fence = fence", "")
+
+
 def renew(held: Claim) -> bool:
     """Within a transaction: hold the job for another lease; False if it is no longer ours."""
     return _update(held, "lease_until = clock_timestamp() + %s", "", _lease())

@@ -62,13 +62,18 @@ def force(
 
 @transaction.atomic
 def request_by_rule(*, bearer: TokenBearer, run_id: UUID) -> Started:
-    """A machine asks; the verdict alone answers. NotSafe names every reason and every call."""
+    """A machine asks; the verdict answers, unless a person did. NotSafe names every reason and every call."""
     seen = Run.objects.filter(id=run_id, runtime_id=bearer.runtime_id).first()
     if seen is None:
         raise NotFound()
     case = lineages.judge(lineages.lock(seen))
     if not case.verdict.may_start_again:
         raise NotSafe(case.verdict)
+    if Run.objects.filter(lineage_id=case.run.lineage_id, dismissed_at__isnull=False).exists():
+        raise Conflict(
+            "A person decided that nothing is to be done about this run. It can start again once somebody reopens it.",
+            code="dismissed",
+        )
     evidence = lineages.evidence_of(case, {"asked_for_by": bearer.hint})
     return start(by=rule_for(bearer), run=case.run, kind="replay", evidence=evidence, digest=case.digest)
 

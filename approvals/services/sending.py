@@ -45,6 +45,8 @@ class Sealed:
 def begin(*, held: Claim) -> Sealed | None:
     """Start, or go on with, the campaign of this claim. None where it must not: the job is then ended with why."""
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
+    if not jobs.is_ours(held):
+        return None
     version = Version.objects.filter(campaign_id=campaign.id).latest("number")
     approved = Decision.objects.filter(jobs__id=held.job_id).values_list("digest", flat=True).get()
     if approved != version.digest:
@@ -138,6 +140,8 @@ def end_batch(*, held: Claim, trouble: str = "") -> str:
     `trouble` is what stopped the channel as a whole; then, or when all that is left was asked to wait, it rests.
     """
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
+    if not jobs.is_ours(held):
+        return "lost"
     if held.delivery_id is None and campaign.status != "sending":
         _skip_left(held)  # one that was asked to wait while the rest was skipped
         return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"

@@ -1,5 +1,16 @@
 -- The record: what a run is known to have called, derived from its journal inside Postgres.
 
+-- What the events of calls are about. An agent may use a call id again: the second call is one of its own, and a result
+-- belongs to the last call before it.
+create view approvals_callevent with (security_invoker = true, security_barrier = true) as
+  select e.workspace_id, e.run_id, e.seq, e.type, e.at, e.name, e.is_error, e.provenance, e.late, e.payload_id,
+    e.call_id || case when e.nth > 1 then ' #' || e.nth else '' end as call_id
+  from (
+    select e.*, count(*) filter (where e.type = 'tool_call')
+      over (partition by e.workspace_id, e.run_id, e.call_id order by e.seq) as nth
+    from approvals_event e where e.type in ('tool_call', 'tool_result')
+  ) e;
+
 create view approvals_toolcall with (security_invoker = true, security_barrier = true) as
   select e.workspace_id, e.run_id, e.call_id,
     coalesce((array_agg(e.name order by e.seq) filter (where e.type = 'tool_call'))[1], '') as name,
@@ -16,8 +27,7 @@ create view approvals_toolcall with (security_invoker = true, security_barrier =
     (array_agg(e.payload_id order by e.seq) filter (where e.type = 'tool_call'))[1] as args_payload_id,
     (array_agg(e.payload_id order by e.seq desc) filter (where e.type = 'tool_result'))[1] as result_payload_id,
     max(e.at) filter (where e.type = 'tool_result') as result_at
-  from approvals_event e
-  where e.type in ('tool_call', 'tool_result')
+  from approvals_callevent e
   group by e.workspace_id, e.run_id, e.call_id;
 
 -- kind none | called | unknown; complete: end seen and no gap; why: one word for the sentence people read.
@@ -36,7 +46,14 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     left join public.approvals_payload p on p.workspace_id = e.workspace_id and p.id = e.payload_id
     where e.workspace_id = of_workspace and e.run_id = of_run
   ), facts as (
-    select seen.*, t.writes_ahead, r.next_seq = r.max_seq + 1 as gapless
+    select seen.*, t.writes_ahead, r.next_seq = r.max_seq + 1 as gapless,
+      -- Whoever can switch triggers off can take events away or rewrite them. What the run itself remembers has to fit.
+      (select count(*) from public.approvals_event e where e.workspace_id = of_workspace and e.run_id = of_run
+         and e.seq < r.next_seq) <> r.next_seq - 1
+      or exists (
+        select c.call_id, c.name from jsonb_to_recordset(r.tools_executed) as c (call_id text, name text)
+        except select c.call_id, c.name from public.approvals_toolcall c
+          where c.workspace_id = of_workspace and c.run_id = of_run) as robbed
     from public.approvals_run r
     join public.approvals_runtime t on t.workspace_id = r.workspace_id and t.id = r.runtime_id, seen
     where r.workspace_id = of_workspace and r.id = of_run
@@ -44,7 +61,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     select ended and gapless as complete,
       case
         when restored then 'restored'
-        when altered then 'altered'
+        when altered or robbed then 'altered'
         when erased then 'erased'
         when calls > 0 then 'called'
         when not gapless then 'gap'

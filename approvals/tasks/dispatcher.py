@@ -17,7 +17,7 @@ import redis
 import structlog
 from celery import current_app
 from django.conf import settings
-from django.db import Error, close_old_connections, connection
+from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection
 
 from approvals import faults
 from approvals.services import sweep
@@ -97,9 +97,18 @@ class Dispatcher:
             if item.what == "wake":
                 self._enqueue(item)
             else:
-                sweep.step(item)
+                self._step(item)
         sweep.beat("dispatcher", broker=self._broker)
         self._stopping.wait(max(0.05, settings.POLL_S - (time.monotonic() - began)))
+
+    def _step(self, item: Due) -> None:
+        """One step of the clock. What is wrong with one item keeps no other from its turn."""
+        try:
+            sweep.step(item)
+        except (OperationalError, InterfaceError):
+            raise  # about the database, not about this item
+        except Exception:
+            log.exception("a step of the clock failed; it is tried again", what=item.what, id=str(item.id))
 
     def _enqueue(self, item: Due) -> None:
         with contextlib.suppress(queue.Full):  # the next sweep finds it again

@@ -1,5 +1,6 @@
 """Starting a replay: claim, commit the intent, ask the runtime, write down what it said."""
 
+import time
 from typing import Any
 from uuid import UUID
 
@@ -11,10 +12,14 @@ from approvals.connectors.http import ReplayOrder, start_replay
 from approvals.services import handover, jobs
 from approvals.tasks.base import WorkspaceTask
 
+TOO_LATE = "The worker was held up for too long, so nothing was asked for. Decide again."
+
 
 @shared_task(base=WorkspaceTask, bind=True, name="approvals.tasks.replay.execute")  # type: ignore[untyped-decorator]
 def execute(self: Any, job_id: str) -> None:
     """One replay job, if it is there to be taken."""
+    # The whole of it within half a lease, counted from before the claim: a worker that slept asks for nothing.
+    until = time.monotonic() + settings.LEASE_S / 2
     held = jobs.claim(job_id=UUID(job_id), task_id=self.request.id or "")
     if held is None:
         return
@@ -23,6 +28,10 @@ def execute(self: Any, job_id: str) -> None:
     if order is None:
         return
     faults.point("replay.intent")
+    left = until - time.monotonic()
+    if left <= 0:
+        handover.settle(held=held, kind="refused", detail=TOO_LATE)
+        return
     outcome = start_replay(
         ReplayOrder(
             base_url=order.base_url,
@@ -30,7 +39,7 @@ def execute(self: Any, job_id: str) -> None:
             allowed_hosts=order.allowed_hosts,
             job_id=str(order.job_id),
             payload=order.payload,
-            timeout_s=min(settings.RUNTIME_TIMEOUT_S, settings.LEASE_S / 2),
+            timeout_s=min(settings.RUNTIME_TIMEOUT_S, left),
         )
     )
     faults.point("replay.called")

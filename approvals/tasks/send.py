@@ -24,6 +24,8 @@ STATES = {"sent": "sent", "failed": "failed", "in_doubt": "in_doubt", "not_sent"
 @shared_task(base=WorkspaceTask, bind=True, name="approvals.tasks.send.execute")  # type: ignore[untyped-decorator]
 def execute(self: Any, job_id: str) -> None:
     """One batch of a send job, if it is there to be taken; the rest goes back to the queue."""
+    # Counted from before the claim, so that it is over before the lease is, however long this process slept.
+    began = time.monotonic()
     held = jobs.claim(job_id=UUID(job_id), task_id=self.request.id or "")
     if held is None:
         return
@@ -32,17 +34,21 @@ def execute(self: Any, job_id: str) -> None:
     if sealed is None:
         return
     # Half a lease for the batch, so that its last message still ends well within it.
-    deadline = time.monotonic() + settings.LEASE_S / 2
+    deadline = began + settings.LEASE_S / 2
+    latest = began + settings.LEASE_S * 0.9
     with Channel(SmtpSettings(**settings.SMTP, timeout_s=SEND_S)) as channel:
-        trouble = channel.open(deadline=deadline) or _send_batch(channel, held, sealed, deadline)
+        trouble = channel.open(deadline=deadline) or _send_batch(channel, held, sealed, deadline, latest)
     faults.point("send.batch_done")
     sending.end_batch(held=held, trouble=trouble.reply if trouble else "")
 
 
 def _send_batch(
-    channel: Channel, held: jobs.Claim, sealed: sending.Sealed, deadline: float
+    channel: Channel, held: jobs.Claim, sealed: sending.Sealed, deadline: float, latest: float
 ) -> SmtpOutcome | None:
-    """Up to a batch of messages; what stopped the channel as a whole, or None."""
+    """Up to a batch of messages until `deadline`, the last of which ends by `latest`.
+
+    What stopped the channel as a whole, or None.
+    """
     for _ in range(settings.SEND_BATCH):
         if time.monotonic() >= deadline:
             return None
@@ -50,7 +56,7 @@ def _send_batch(
         if intent is None:
             return None
         faults.point("send.intent")
-        outcome = _send(channel, sealed.content, intent)
+        outcome = _send(channel, sealed.content, intent, latest)
         faults.point("send.handed_over")
         reply = f"{outcome.code} {outcome.reply}" if outcome.code else outcome.reply
         stops = outcome.channel_wide and outcome.kind == "not_sent"
@@ -65,7 +71,7 @@ def _send_batch(
     return None
 
 
-def _send(channel: Channel, content: Content, intent: sending.Intent) -> SmtpOutcome:
+def _send(channel: Channel, content: Content, intent: sending.Intent, latest: float) -> SmtpOutcome:
     try:
         envelope, _ = envelope_for(
             content,
@@ -79,4 +85,4 @@ def _send(channel: Channel, content: Content, intent: sending.Intent) -> SmtpOut
     except Invalid as invalid:
         return SmtpOutcome("failed", "mail", None, invalid.text, False)
     message = Message(envelope_from=parseaddr(content.from_address)[1], to=intent.address, raw=raw)
-    return channel.send(message, deadline=time.monotonic() + SEND_S)
+    return channel.send(message, deadline=min(time.monotonic() + SEND_S, latest))

@@ -15,7 +15,6 @@ from dashboard.forms.listed import LONGEST_QUERY, ListForm, parse, words
 
 MOST_DELIVERIES = 200  # that one form settles
 _LONGEST_ADDRESS = 254
-_REPLACED = "\ufffd"  # what stands in for bytes that are no text
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +90,6 @@ def address(asked: Asked, **changes: str | int) -> str:
     wanted = replace(asked, **changes)  # type: ignore[arg-type]
     fields = {name: getattr(wanted, name) for name in PageForm.base_fields}
     return urlencode({name: value for name, value in fields.items() if value})
-
-
-def text_of(data: QueryDict, field: str) -> str:
-    """What was typed; Invalid where it holds something that no keyboard writes, and that could not be kept."""
-    text = data.get(field, "").replace("\r\n", "\n")
-    if _REPLACED in text or any(ord(char) < ord(" ") and char not in "\t\n" for char in text):
-        raise Invalid(field, "This text holds a character that cannot be stored; type it again.")
-    return text
 
 
 def deliveries_of(data: QueryDict) -> list[UUID]:

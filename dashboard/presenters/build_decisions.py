@@ -71,7 +71,9 @@ def decision_line(entry: Entry, places: Places, now: datetime, *, back: str = ""
         url=places.decision(entry.id, places.back(back)),
         about=summary_line(name_of(entry), 100),
         about_url=target_url(entry, places),
-        reason=summary_line(entry.reason) if entry.given is not None else reveal_line("erased"),
+        reason=summary_line(entry.reason)
+        if entry.given is not None
+        else reveal_line("altered" if entry.altered else "erased"),
         outcome=chips.job_state(entry.job) if entry.job else None,
     )
 

@@ -14,6 +14,10 @@ from dashboard.presenters.parts import NOTHING, Fact, Link, Reason, Trail, Verdi
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import clip, count, plain, plural, reveal, reveal_line, summary_line
 
+ALTERED = (
+    "The texts of this entry are not the ones that were written down when it was decided: somebody changed them behind"
+    " this product's back. They are not shown. Ask whoever runs the database."
+)
 ERASED = (
     "The texts of this entry were erased. Who decided what and when stays, and so does the hash of the texts,"
     " so the chain still holds."
@@ -112,7 +116,7 @@ def _facts(opened: Opened, places: Places) -> tuple[Fact, ...]:
 def _seen(opened: Opened) -> Seen:
     given = opened.entry.given
     if given is None:
-        return Seen(digest=opened.digest, erased=ERASED)
+        return Seen(digest=opened.digest, erased=ALTERED if opened.entry.altered else ERASED)
     lineage = _listed(given.get("lineage"))
     ticked = {str(key) for key in _listed(given.get("ticked"))}
     calls = tuple(

@@ -14,17 +14,27 @@ from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import Link
 from dashboard.presenters.places import Places
 from dashboard.presenters.runs import RunActs
-from dashboard.presenters.text import plain, reveal_line, summary_line
+from dashboard.presenters.text import plain, plural, reveal_line, summary_line
 
 ON_ITS_WAY = "A replay is on its way. Until it ends there is nothing else to decide."
 NEVER_BEGAN = "This replay never began."
 SUPERSEDED = "A later attempt took the place of this run."
+ASKED_AT_ONCE = 50  # calls; one form for each of thousands would be a page of many megabytes
 _OF_CALLS = ("happened", "did_not_happen", "leave")
 _OF_JOBS = ("happened", "do_again", "leave")
 
 
 def run_acts(opened: OpenedRun, hand: Hand, places: Places) -> RunActs:
     """The forms of the page."""
+    acts = _acts(opened, hand, places)
+    more = len(_unanswered(opened)) - ASKED_AT_ONCE
+    if not acts.resolve or more <= 0:
+        return acts
+    note = f"{plural(more, 'more call')} without an answer; settle these first."
+    return replace(acts, resolve_note=note)
+
+
+def _acts(opened: OpenedRun, hand: Hand, places: Places) -> RunActs:
     run, job = opened.run, opened.progress
     shown = _shown(opened, hand, run.id)
     cancel = None
@@ -92,9 +102,10 @@ def _shown(opened: OpenedRun, hand: Hand, target: UUID) -> str:
 
 
 def _open_calls(opened: OpenedRun, hand: Hand, shown: str) -> tuple[ResolveAct, ...]:
-    """A form for each call without an answer, folded where somebody gave one. Nothing while it runs."""
-    if opened.run.status == "running":
-        return ()
+    """A form for each call without an answer, folded where somebody gave one. Nothing while it runs.
+
+    At most ASKED_AT_ONCE, those that nobody answered first: each answer makes room for the next.
+    """
     anchors = anchors_of(opened)
     return tuple(
         replace(
@@ -111,9 +122,16 @@ def _open_calls(opened: OpenedRun, hand: Hand, shown: str) -> tuple[ResolveAct, 
             args=summary_line(call.args_summary, 200),
             anchor=anchors.get(call.call_id, ""),
         )
-        for call in opened.own.calls
-        if call.state == "open"
+        for call in _unanswered(opened)[:ASKED_AT_ONCE]
     )
+
+
+def _unanswered(opened: OpenedRun) -> list[CallFacts]:
+    """The calls that a person may know more about, those that nobody said anything about first."""
+    if opened.run.status == "running":
+        return []
+    calls = [call for call in opened.own.calls if call.state == "open"]
+    return sorted(calls, key=lambda call: (opened.run.id, call.call_id) in opened.answers)
 
 
 def _force(opened: OpenedRun, hand: Hand, shown: str) -> ForceAct:

@@ -78,9 +78,11 @@ def steps_of(opened: OpenedRun) -> tuple[Step, ...]:
 def note_of(opened: OpenedRun) -> str:
     """How the times are to be read, and what is not shown."""
     began = opened.run.started_at or opened.run.created_at
-    left_out = opened.timeline.left_out
+    timeline = opened.timeline
+    hidden = timeline.calls_left_out
+    calls = f"{plural(hidden, 'call')} among them" if hidden else "no call is among them"
     return f"Times of {_day(began.date())}, UTC, as the runtime told them." + (
-        f" {plural(left_out, 'earlier event')} left out here; no call is among them." if left_out else ""
+        f" {plural(timeline.left_out, 'earlier event')} left out here; {calls}." if timeline.left_out else ""
     )
 
 

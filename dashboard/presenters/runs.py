@@ -64,13 +64,14 @@ class RunActs:
     """The decisions that this run allows now; each is None where it makes no sense.
 
     A form that makes sense but is not this member's carries `refused`. `closed` says in one sentence why
-    there is nothing to decide, and `closed_link` leads to where there is.
+    there is nothing to decide, and `closed_link` leads to where there is. `resolve_note` says how much else is open.
     """
 
     replay: Act | None = None
     force: ForceAct | None = None
     declare: ReasonAct | None = None
     resolve: tuple[ResolveAct, ...] = ()
+    resolve_note: str = ""
     dismiss: ReasonAct | None = None
     reopen: ReasonAct | None = None
     cancel: Act | None = None

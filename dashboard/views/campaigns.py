@@ -118,7 +118,7 @@ def reject(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Refuse it, with a comment for whoever proposed it."""
     _, seen = found(request, campaign_for, campaign_id, "reject")
     try:
-        comment = forms.text_of(request.POST, "comment")
+        comment = request.POST.get("comment") or ""
         decision, repeated = services.reject(
             by=request.actor, campaign_id=campaign_id, shown=seen, comment=comment
         )
@@ -142,7 +142,7 @@ def stop(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Stop it while it is being sent."""
     _, seen = found(request, campaign_for, campaign_id, "stop_send")
     try:
-        reason = forms.text_of(request.POST, "reason")
+        reason = request.POST.get("reason") or ""
         decision, repeated = services.stop(
             by=request.actor, campaign_id=campaign_id, shown=seen, reason=reason
         )
@@ -163,7 +163,7 @@ def resolve(request: PageRequest, slug: str, delivery_id: UUID) -> HttpResponse:
     resolution = request.POST.get("resolution") or ""
     try:
         ticked = forms.deliveries_of(request.POST)
-        reason = forms.text_of(request.POST, "reason")
+        reason = request.POST.get("reason") or ""
         with transaction.atomic():
             if any(delivery_for(request.actor, one).campaign_id != campaign_id for one in ticked):
                 raise NotFound()

@@ -13,7 +13,16 @@ from approvals.models import Decision, Job, Payload, QueueItem, Run
 from approvals.services import campaigns, decisions, jobs, replays, runs
 from approvals.services.replays import NotSafe
 from tests import factories as f
-from tests.services.starts import LATER, REASON, evidence_of, force, nothing_was_saved, replay
+from tests.services.starts import (
+    LATER,
+    REASON,
+    dismiss,
+    evidence_of,
+    force,
+    nothing_was_saved,
+    reopen,
+    replay,
+)
 from tests.shared import slug
 
 pytestmark = pytest.mark.usefixtures("desk")
@@ -219,6 +228,17 @@ def bearer(desk):
     with transaction.atomic():
         runtime_id = f.Runtime.objects.values_list("id", flat=True)[0]
     return TokenBearer(desk.id, desk.id, runtime_id, None, "sl_abcd")
+
+
+def test_a_machine_starts_nothing_that_a_person_put_aside(desk, ada):
+    old = f.clean_run()
+    dismiss(ada, old)
+    with pytest.raises(Conflict, match="nothing is to be done") as refused:
+        replays.request_by_rule(bearer=bearer(desk), run_id=old.id)
+    assert refused.value.code == "dismissed"
+    assert f.rows(Job.objects) == []
+    reopen(ada, old)
+    assert replays.request_by_rule(bearer=bearer(desk), run_id=old.id).run.lineage_id == old.id
 
 
 def test_the_rule_starts_what_did_nothing_and_the_log_says_who_asked(desk):

@@ -7,7 +7,7 @@ import pytest
 from approvals.models import Campaign, Delivery, Job, Version
 from approvals.services import campaigns, jobs, sending
 from tests import factories as f
-from tests.services.sends import approve, begun, in_doubt, resolve, states, the_job
+from tests.services.sends import approve, begun, in_doubt, resolve, states, take_back, the_job
 
 pytestmark = pytest.mark.usefixtures("desk")
 
@@ -213,3 +213,30 @@ def test_what_is_sent_is_the_newest_version_that_was_approved(mia):
     assert sealed.version_id == version.id
     assert (sealed.content.subject, sealed.content.text) == (version.subject_line, version.text)
     assert f.rows(Campaign.objects)[0].status == "sending"
+
+
+def taken_back_while_its_worker_slept(mia, lease_over):
+    """(a campaign that waits for a decision again, the claim of the worker that slept through it)."""
+    campaign = f.campaign(to=3)
+    approve(mia, campaign)
+    held = jobs.claim(job_id=the_job().id, task_id="t")
+    lease_over(held.job_id)
+    assert jobs.expire(job_id=held.job_id) == "queued"
+    take_back(mia, campaign)
+    return campaign, held
+
+
+def test_a_worker_that_slept_through_a_take_back_touches_nothing(mia, lease_over):
+    campaign, held = taken_back_while_its_worker_slept(mia, lease_over)
+    assert sending.begin(held=held) is None
+    assert sending.end_batch(held=held) == "lost"
+    assert (f.fresh(campaign).status, states(campaign)) == ("pending", ["planned"] * 3)
+
+
+def test_a_worker_that_slept_does_not_begin_for_the_job_of_another_approval(mia, lease_over):
+    campaign, held = taken_back_while_its_worker_slept(mia, lease_over)
+    approve(mia, campaign)
+    assert sending.begin(held=held) is None
+    assert f.fresh(campaign).status == "approved"
+    take_back(mia, campaign)
+    assert f.fresh(campaign).status == "pending"

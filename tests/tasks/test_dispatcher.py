@@ -6,7 +6,9 @@ from uuid import uuid4
 import pytest
 import redis
 from django.conf import settings
+from django.db import OperationalError
 
+from approvals.services import sweep
 from approvals.services.sweep import Due
 from approvals.tasks.dispatcher import Dispatcher
 from dashboard.celery import app
@@ -84,3 +86,40 @@ def test_a_broker_that_is_not_there_costs_a_sentence_and_the_wake_up_is_not_reme
     said(dispatcher, wake())
     assert dispatcher._broker.startswith("The broker does not answer")
     assert not dispatcher._published
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> tuple[Dispatcher, list[Due], list[Due]]:
+    """A dispatcher that does not rest, what is due, and what it has done of that."""
+    dispatcher, due, done = Dispatcher(), [wake(what="lease"), wake(what="silent")], list[Due]()
+    monkeypatch.setattr(sweep, "due", lambda *, at_most: due)
+    monkeypatch.setattr(sweep, "step", done.append)
+    monkeypatch.setattr(sweep, "beat", lambda name, **detail: None)
+    monkeypatch.setattr(settings, "POLL_S", 0.0)
+    return dispatcher, due, done
+
+
+def test_one_item_that_fails_keeps_no_other_from_its_turn(
+    clock: tuple[Dispatcher, list[Due], list[Due]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dispatcher, due, done = clock
+
+    def step(item: Due) -> None:
+        if item is due[0]:
+            raise ValueError("a row that nobody thought of")
+        done.append(item)
+
+    monkeypatch.setattr(sweep, "step", step)
+    dispatcher.sweep()
+    assert done == [due[1]]
+
+
+def test_a_database_that_is_gone_ends_the_round(
+    clock: tuple[Dispatcher, list[Due], list[Due]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def step(item: Due) -> None:
+        raise OperationalError("the server closed the connection")
+
+    monkeypatch.setattr(sweep, "step", step)
+    with pytest.raises(OperationalError):
+        clock[0].sweep()

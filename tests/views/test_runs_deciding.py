@@ -266,3 +266,20 @@ def test_decisions_need_the_token_of_the_page(world):
 def test_input_is_laid_out_for_reading(world):
     run = world.run("laid-out", said("x"), input={"ticket": 55102, "text": "My flight\nwas cancelled."})
     assert json.dumps("My flight\nwas cancelled.") in Read(page(world, run))
+
+
+def test_a_run_with_a_thousand_calls_and_more_can_be_forced_and_is_asked_about_in_parts(world):
+    run = world.run("", *(call(f"c{n}", "send_email") for n in range(1_100)))
+    client = world.visit("support")
+    shown = client.get(world.at(f"runs/{run.id}/"))
+    asked = [form for form in forms_of(shown) if form.action.endswith("/resolve-call")]
+    assert [form.fields["target"] for form in asked] == [[f"c{n}"] for n in range(50)]
+    assert "1,050 more calls without an answer; settle these first." in Read(shown)
+    send(client, asked[0], resolution="happened", reason=REASON)
+    shown = client.get(world.at(f"runs/{run.id}/"))
+    asked = [form for form in forms_of(shown) if form.action.endswith("/resolve-call")]
+    assert [form.fields["target"] for form in asked] == [[f"c{n}"] for n in range(1, 51)]
+    form = form_of(shown, "/force")
+    answered = send(client, form, ack=form.ticks["ack"], ack_unknown="1", reason=REASON)
+    assert answered.status_code == 303
+    assert kinds(world) == ["resolve_run", "force_replay"]

@@ -71,7 +71,8 @@ def add_events(request: HttpRequest, run_id: UUID, body: EventsIn) -> Any:
     openapi_extra=refusals(
         404,
         409,
-        s409="The rules do not allow it (`not_safe`): `reasons` and `calls` name all that is in the way.",
+        s409="The rules do not allow it (`not_safe`): `reasons` and `calls` name all that is in the way. Or a person"
+        " decided that nothing is to be done about it (`dismissed`).",
     ),
 )
 def ask_replay(request: HttpRequest, run_id: UUID) -> Any:
