@@ -1,5 +1,6 @@
 """Sending one campaign: an intent before each message, its outcome after, and nothing twice."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -173,6 +174,15 @@ def test_another_content_than_the_approved_one_is_not_sent_and_waits_for_a_decis
     assert the_job().status == "failed"
     assert f.fresh(campaign).status == "pending"
     assert states(campaign) == ["planned"]
+
+
+def test_only_the_claim_that_made_the_intent_settles_it(mia):
+    campaign, held, sealed = begun(mia, to=1)
+    intent = sending.next_intent(held=held, sealed=sealed)
+    for other in (replace(held, fence=held.fence - 1), replace(held, fence=held.fence + 1)):
+        assert not sending.settle(held=other, intent=intent, state="sent", reply="250 ok")
+    assert states(campaign) == ["attempting"]
+    assert sending.settle(held=held, intent=intent, state="sent", reply="250 ok")
 
 
 def test_trouble_with_the_server_itself_is_held_against_no_recipient(mia):
