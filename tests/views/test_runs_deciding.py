@@ -266,3 +266,12 @@ def test_decisions_need_the_token_of_the_page(world):
 def test_input_is_laid_out_for_reading(world):
     run = world.run("laid-out", said("x"), input={"ticket": 55102, "text": "My flight\nwas cancelled."})
     assert json.dumps("My flight\nwas cancelled.") in Read(page(world, run))
+
+
+def test_who_decided_it_before_is_told_that_it_was_themselves(world):
+    run = dead(world)
+    client = world.visit("support")
+    stale = form_of(client.get(world.at(f"runs/{run.id}/")), "/force")
+    send(client, form_of(client.get(world.at(f"runs/{run.id}/")), "/dismiss"), reason=REASON)
+    read = Read(send(client, stale, ack=stale.ticks["ack"], reason=REASON))
+    assert "You already decided this" in read and "was first" not in read
