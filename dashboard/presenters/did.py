@@ -79,7 +79,7 @@ def mailing_in_short(mailing: Mailing, state: str) -> str:
     if state in {"pending", "approved"}:
         word = "Would send" if state == "pending" else "Will send"
         excluded = f"; {_number(mailing.excluded)} cannot be addressed" if mailing.excluded else ""
-        return f"{word} {subject} to {_people(mailing.recipients)}{excluded}."
+        return f"{word} a mail titled {subject} to {_people(mailing.recipients)}{excluded}."
     if state == "rejected":
         return f"Nothing was sent: {subject} to {_people(mailing.recipients)}."
     trouble = [

@@ -5,8 +5,8 @@ import pytest
 from approvals.models import Run
 from approvals.rules.permissions import why_not
 from approvals.selectors import timelines
-from tests.views.forms import form_of, offered
-from tests.views.of_runs import clean, dead, page
+from tests.views.forms import form_of, offered, send
+from tests.views.of_runs import REASON, clean, dead, page
 from tests.views.reading import Read
 from tests.world import answer, call, ended, failure, said
 
@@ -171,3 +171,32 @@ def test_a_journal_of_thousands_of_events_shows_every_call_and_says_what_is_left
     read = Read(page(world, run))
     assert "200 earlier events left out here; no call is among them." in read
     assert "send_email" in read and "step 599" in read and "step 3 " not in read
+
+
+def test_what_was_dismissed_says_by_whom_and_asks_nobody_to_decide(world):
+    run = dead(world)
+    client = world.visit("support")
+    send(client, form_of(client.get(world.at(f"runs/{run.id}/")), "/dismiss"), reason=REASON)
+    read = Read(page(world, run))
+    assert "It was dismissed by Sam Okafor on " in read and "It can be reopened." in read
+    assert "A person has to decide" not in read
+
+
+def test_two_calls_of_one_tool_are_told_apart_and_counted_once(world):
+    run = world.run(
+        "refund-1",
+        call("a", "send_email", to="ann@x.com"),
+        call("b", "send_email", to="bob@x.com"),
+        ended("failed"),
+    )
+    read = Read(page(world, run))
+    asked = read.text[read.text.index("What became of send_email") :]
+    assert "ann@x.com" in asked and "bob@x.com" in asked
+    assert "send_email ×2" in read.links
+
+
+@pytest.mark.parametrize("role", ["reviewer", "manager", "admin"])
+def test_who_may_not_force_it_gets_a_sentence_instead_of_the_form(world, role):
+    read = Read(page(world, dead(world), role))
+    assert "Start it again all the same" not in read
+    assert "Force a replay…" in read and 'href="#force"' not in read.html
