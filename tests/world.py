@@ -100,7 +100,7 @@ class World:
     def create(cls, name: str = "Northwind", *, writes_ahead: bool = True) -> World:
         """A workspace with one member for each role, and a runtime."""
         by, number = operator("tests"), next(_numbers)
-        workspace = setup.create_workspace(by=by, name=name, slug=f"{name.lower()}-{number}")
+        workspace = setup.create_workspace(by=by, name=name, slug=f"{name.lower()}-{number}", hold_s=0)
         with bind(workspace.id):
             people = {
                 role: setup.add_member(

@@ -21,7 +21,7 @@ FILTER_NAMES = {
     "until": "Until",
     "recipient": "Recipient",
 }
-SHOW_NAMES = {"": "Decisions only", "everything": "Everything, with what was set up"}
+SHOW_NAMES = {"": "Decisions", "everything": "Everything"}
 _IN_ADDRESS = {"since": "from"}  # where the field of an address has another name
 _LONGEST_ADDRESS = 254
 

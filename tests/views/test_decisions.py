@@ -219,7 +219,7 @@ def test_what_was_set_up_is_left_out_until_somebody_asks_for_it(world: World) ->
 
     assert len(look(world).rows) == 1
     assert len(look(world, show="everything").rows) > 1
-    assert {"Decisions only", "Everything, with what was set up"} <= set(look(world).options)
+    assert {"Decisions", "Everything"} <= set(look(world).options)
 
 
 def test_a_decision_is_named_by_what_was_decided_with_the_person_beside_it(world: World) -> None:
