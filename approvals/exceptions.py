@@ -109,11 +109,12 @@ class Stale(Conflict):
 
 
 class AlreadyDecided(Conflict):
-    """Somebody else was first. `what` is a decision kind, `when` an aware time, `why` may be empty."""
+    """Somebody was first. `what` is a decision kind, `when` an aware time; `why` and the id of `who` may be empty."""
 
     default_code = "already_decided"
 
-    def __init__(self, who: str, what: str, when: datetime, why: str = "") -> None:
+    def __init__(self, who: str, what: str, when: datetime, why: str = "", *, who_id: str = "") -> None:
+        self.who_id = who_id
         self.who, self.what, self.when, self.why = who, what, when, why
         at = when.astimezone(UTC)
         reason = f" The reason given: “{why}”" if why else ""

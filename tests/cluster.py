@@ -25,6 +25,7 @@ from dashboard.embedded.processes import Processes
 from dashboard.embedded.valkey import Valkey
 
 ROLE_OF_ALIAS = {"default": "app", "ingest": "ingest"}
+ROOM = 2 * 1024**3  # bytes
 TEMPLATE, ROLLBACK = "template", "rollback"
 
 
@@ -84,7 +85,7 @@ class TestServers:
 @contextmanager
 def running() -> Iterator[TestServers]:
     """Servers for a session, gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="secondlook-tests-"))
+    folder = Path(tempfile.mkdtemp(prefix="secondlook-tests-", dir=_memory()))
     folder.chmod(0o711)  # root's Postgres runs as somebody else
     servers = TestServers(folder)
     try:
@@ -93,6 +94,13 @@ def running() -> Iterator[TestServers]:
     finally:
         servers.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _memory() -> str | None:
+    """A folder in memory where there is one with room: most of a test run is copying databases."""
+    shared = Path("/dev/shm")
+    roomy = shared.is_dir() and shutil.disk_usage(shared).free > ROOM and os.access(shared, os.W_OK | os.X_OK)
+    return str(shared) if roomy else None
 
 
 @contextmanager

@@ -28,6 +28,14 @@ control characters in fields of one line. The limits of each field are in its sc
 **Refusals** are `application/problem+json`: `code` is a stable word, `detail` a sentence, `field` the path of what is
 at fault. Whatever is refused leaves nothing behind.
 
+**Starting a run again.** When a person or the rule lets a run start again, Secondlook sends
+`POST <base-url>/replays` to its runtime: `{job_id, run_id, replay_of, agent, session_id, subject, input}`, signed in
+Standard Webhooks format (`webhook-id` is the job's id, `webhook-timestamp`, `webhook-signature`: `v1,` and the base64
+of HMAC-SHA256 over `id.timestamp.body` with the secret that `runtime add` printed). Check the signature and that the
+timestamp is near; treat a second request with the same `job_id` as the first. Answer 2xx at once, then run the agent
+and report its events on `run_id`, up to `ended`. 3xx and 4xx mean that nothing was started; 5xx, a time-out (20 s) or
+a broken connection leave it *in doubt* until the first event of the new run arrives.
+
 **Repeating is safe.** The same run, event or campaign again changes nothing and says so; with other content it is
 answered with 409. After a time-out, just send it again.
 """

@@ -109,3 +109,18 @@ def in_workspace(slug: str) -> Iterator[WorkspaceRow]:
 def add_workspace_argument(parser: CommandParser) -> None:
     """`--workspace W`, by its slug."""
     parser.add_argument("--workspace", required=True, metavar="W", help="the workspace, by its slug")
+
+
+class DoneElsewhere(BaseCommand):
+    """A command of Django's that does not apply here; `instead` says what does."""
+
+    requires_system_checks: list[str] = []
+    instead: ClassVar[str]
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Whatever was typed."""
+        parser.add_argument("words", nargs="*")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say what does it."""
+        raise CommandError(self.instead)

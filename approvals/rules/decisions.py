@@ -25,6 +25,13 @@ _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # count as letters or sign
 UNKNOWN_ACKNOWLEDGED = "I know that this run may have done things that are not listed here."
 
 
+TOO_LATE = (
+    "The time by which this campaign was to be sent is over. Reject it with a comment, so that its agent can propose"
+    " it anew."
+)
+NOBODY_REACHED = "Nobody in the list can be reached, so there is nothing to approve."
+
+
 def reason_given(reason: str, *, field: str = "reason") -> str:
     """The reason without surrounding spaces; Invalid when it is too short to tell anybody anything.
 
@@ -76,7 +83,9 @@ def changes(before: Mapping[str, list[str | int]], now: Iterable[RunFacts]) -> l
         if run.record.kind != kind:
             sentences.append(f"What attempt {run.external_id} did was {kind} and is {run.record.kind} now.")
         if len(run.calls) != calls:
-            sentences.append(f"Attempt {run.external_id} had {calls} calls and has {len(run.calls)} now.")
+            sentences.append(
+                f"Attempt {run.external_id} had {calls} call{'' if calls == 1 else 's'} and has {len(run.calls)} now."
+            )
         if (run.events, run.late_events) != (events, late):
             sentences.append(f"New events of attempt {run.external_id} arrived.")
     return sentences or ["Details of what this run did are different now."]

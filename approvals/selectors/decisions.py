@@ -18,13 +18,17 @@ from approvals.selectors.payloads import proven
 from approvals.selectors.reach import reach_of
 
 PEOPLE = 500  # that the filter offers at most
+SET_UP = ("workspace_created", "member_added", "runtime_added", "token_created", "token_revoked")
 OTHERS = ("rule", "token", "operator")  # who decides without being a member
 _FIRST_DAY = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The filters of the log; empty means any. `person` is a user's id or one of OTHERS. Days are days of UTC."""
+    """The filters of the log; empty means any. `person` is a user's id or one of OTHERS. Days are days of UTC.
+
+    `decisions_only` leaves out what was set up, unless that very kind is asked for.
+    """
 
     person: str = ""
     kind: str = ""
@@ -32,6 +36,7 @@ class Wanted:
     since: date | None = None
     until: date | None = None
     recipient: str = ""
+    decisions_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,7 @@ class Sealed:
     reply_to: str
     subject_line: str
     text: str
+    html: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +148,14 @@ def _sealed(decision: Decision) -> Sealed | None:
     version = Version.objects.filter(campaign_id=decision.item_id, digest=decision.digest).first()
     if version is None:
         return None
-    return Sealed(version.number, version.from_address, version.reply_to, version.subject_line, version.text)
+    return Sealed(
+        version.number,
+        version.from_address,
+        version.reply_to,
+        version.subject_line,
+        version.text,
+        version.html,
+    )
 
 
 def people() -> Sequence[Person]:
@@ -159,6 +172,8 @@ def _conditions(wanted: Wanted) -> Iterable[Q]:
         yield Q(actor_kind="member", actor_id=wanted.person)
     if wanted.kind:
         yield Q(kind=wanted.kind)
+    elif wanted.decisions_only:
+        yield ~Q(kind__in=SET_UP)
     if wanted.agent:
         yield Q(agent=wanted.agent)
     if wanted.since:

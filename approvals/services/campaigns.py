@@ -12,7 +12,7 @@ from approvals.access.actors import Actor
 from approvals.access.desk import campaign_for, delivery_for
 from approvals.exceptions import DECIDED, Conflict, Invalid, Stale
 from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
-from approvals.rules.decisions import RESOLUTIONS, reason_given
+from approvals.rules.decisions import NOBODY_REACHED, RESOLUTIONS, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
 from approvals.services import decisions
 from approvals.services.lineages import last_decision
@@ -35,9 +35,9 @@ def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bo
         return _somebody_was_first(campaign, by, "approve"), True
     _refuse_changed(campaign, version, shown)
     if not Delivery.objects.filter(version_id=version.id, state="planned").exists():
-        raise Conflict(
-            "Nobody can be reached by this campaign, so there is nothing to approve.", code="no_audience"
-        )
+        raise Conflict(NOBODY_REACHED, code="no_audience")
+    if Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
+        raise Conflict(TOO_LATE, code="send_by_passed")
     hold_s = Workspace.objects.values_list("hold_s", flat=True).get()
     Campaign.objects.filter(id=campaign.id).update(status="approved")
     decision_id = uuid4()

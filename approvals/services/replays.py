@@ -200,7 +200,9 @@ def _decided_meanwhile(case: Case, by: Actor, kind: str, shown: Shown) -> Starte
         return Started(first, job, job.run, repeated=True)
     if job.status == "cancelled":
         raise Stale([f"{first.actor_name} {DECIDED[first.kind]}. {job.outcome}"])
-    raise AlreadyDecided(first.actor_name, first.kind, first.at, decisions.reason_of(first))
+    raise AlreadyDecided(
+        first.actor_name, first.kind, first.at, decisions.reason_of(first), who_id=str(first.actor_id)
+    )
 
 
 def refuse_dismissed(case: Case) -> None:
@@ -210,7 +212,9 @@ def refuse_dismissed(case: Case) -> None:
     first = lineages.last_decision(case.run.lineage_id, PUT_ASIDE)
     if first is None:
         raise Conflict("This run was dismissed. Reopen it first.")
-    raise AlreadyDecided(first.actor_name, first.kind, first.at, decisions.reason_of(first))
+    raise AlreadyDecided(
+        first.actor_name, first.kind, first.at, decisions.reason_of(first), who_id=str(first.actor_id)
+    )
 
 
 @transaction.atomic

@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 
 from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Version
 from approvals.rules.content import Content
+from approvals.rules.decisions import TOO_LATE
 from approvals.services import jobs
 from approvals.services.jobs import Claim
 
@@ -57,6 +58,11 @@ def begin(*, held: Claim) -> Sealed | None:
         return None
     if held.delivery_id is None:
         if campaign.status == "approved":
+            if Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
+                # Approved in time, but no worker took it in time: a person decides again.
+                if jobs.finish(held, "failed", f"Nothing was sent. {TOO_LATE}"):
+                    Campaign.objects.filter(id=campaign.id).update(status="pending")
+                return None
             Campaign.objects.filter(id=campaign.id).update(status="sending")
         elif campaign.status != "sending":
             _skip_left(held)

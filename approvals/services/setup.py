@@ -33,6 +33,8 @@ LONGEST_NAME = 200
 LONGEST_SLUG = 60
 LONGEST_EMAIL = 254
 KINDS = ("http",)
+HOLD_S = 10  # in which an approval can be taken back
+LONGEST_HOLD_S = 24 * 3600
 LONGEST_SILENCE_S = 7 * 24 * 3600
 LONGEST_RUN_S = 31 * 24 * 3600
 
@@ -62,16 +64,21 @@ class CreatedToken:
     text: str
 
 
-def create_workspace(*, by: Actor, name: str, slug: str = "") -> Workspace:
-    """A new workspace; Conflict where its slug is taken. Without `slug` it is made from the name."""
+def create_workspace(*, by: Actor, name: str, slug: str = "", hold_s: int = HOLD_S) -> Workspace:
+    """A new workspace; Conflict where its slug is taken. Without `slug` it is made from the name.
+
+    `hold_s` is how many seconds an approved campaign waits, in which the approval can be taken back.
+    """
     _may_set_up(by)
     name = _line("name", name)
     slug = _slug(slug or slugify(name)[:LONGEST_SLUG].strip("-_"))
-    workspace = Workspace(id=uuid4(), name=name, slug=slug)
+    if not 0 <= hold_s <= LONGEST_HOLD_S:
+        raise Invalid("hold_s", f"The hold is between 0 and {LONGEST_HOLD_S} seconds.")
+    workspace = Workspace(id=uuid4(), name=name, slug=slug, hold_s=hold_s)
     taken = {"approvals_workspace_slug_key": f'There is already a workspace "{slug}"; choose another name.'}
     with bind(workspace.id), _conflicts(taken), transaction.atomic():
         workspace.save(force_insert=True)
-        _log(by, "workspace_created", workspace.id, {"name": name, "slug": slug})
+        _log(by, "workspace_created", workspace.id, {"name": name, "slug": slug, "hold_s": hold_s})
     return workspace
 
 
@@ -137,6 +144,20 @@ def add_runtime(
         said = ("name", "kind", "base_url", "silence_s", "time_limit_s", "writes_ahead")
         _log(by, "runtime_added", runtime.id, {field: getattr(runtime, field) for field in said})
     return AddedRuntime(runtime, secret)
+
+
+@transaction.atomic
+def set_password(*, by: Actor, email: str, password: str = "") -> str | None:
+    """A new password for a member of this workspace; the one that was made up, if none is given."""
+    _may_set_up(by)
+    member = Member.objects.select_related("user").filter(user__email__iexact=email.strip()).first()
+    if member is None:
+        raise NotFound(f"{email} is not a member of this workspace; `member add` lets somebody in.")
+    made_up = None if password else random.token_urlsafe(15)
+    member.user.set_password(_password(password or made_up or "", member.user))
+    member.user.save(update_fields=["password"])
+    _log(by, "password_set", member.id, {"email": member.user.email})
+    return made_up
 
 
 @transaction.atomic
@@ -206,11 +227,15 @@ def _conflicts(taken: dict[str, str]) -> Iterator[None]:
 
 
 def _new_user(email: str, password: str, name: str) -> User:
+    return User.objects.create_user(email, _password(password, User(email=email, name=name)), name=name)
+
+
+def _password(password: str, user: User) -> str:
     try:
-        validate_password(password, User(email=email, name=name))
+        validate_password(password, user)
     except ValidationError as error:
         raise Invalid("password", " ".join(error.messages)) from None
-    return User.objects.create_user(email, password, name=name)
+    return password
 
 
 def _line(field: str, text: str) -> str:

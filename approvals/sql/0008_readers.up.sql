@@ -59,7 +59,7 @@ $$;
 -- Approved, and nobody has taken it for this long: the alarm of /readyz.
 create function overdue_jobs(older_than interval) returns bigint
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select count(*) from public.approvals_job j where j.status = 'queued' and j.due_at < now() - older_than
+  select count(*) from public.approvals_job j where j.status in ('held', 'queued') and j.due_at < now() - older_than
 $$;
 
 -- The queue items of the bound workspace in which the words occur: subject, external id, recipient or Message-ID.

@@ -13,6 +13,7 @@ def web(descriptor: int) -> list[str]:
         *("-m", "gunicorn", "dashboard.wsgi", "--bind", f"fd://{descriptor}"),
         *("--worker-class", "gthread", "--workers", "1", "--threads", "8"),
         *("--preload", "--graceful-timeout", "5", "--no-control-socket", "--access-logfile", "-"),
+        *("--logger-class", "dashboard.accesslog.DiscreetLogger"),
     ]
 
 

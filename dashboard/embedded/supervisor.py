@@ -156,6 +156,7 @@ class Supervisor:
     def _migrate(self, environ: Mapping[str, str]) -> None:
         child = self._python("migrate", programs.MIGRATE, environ)
         if self.processes.finish(child, MIGRATE_S):
+            need_space(child.log.parent, MB)
             raise Trouble(f"The tables could not be brought up to date: {child.last_words()} ({child.log})")
         self.say("The tables are up to date")
 
@@ -181,6 +182,7 @@ class Supervisor:
                 child = self._python("demo-prepare", programs.DEMO_PREPARE, environ, output=output)
             code = self.processes.finish(child, DEMO_S)
             if code:
+                need_space(child.log.parent, MB)
                 raise Trouble(f"The demonstration could not be made: {child.last_words()} ({child.log})")
             # Whatever happens next: these passwords are shown this once.
             said = heard.read().decode(errors="replace").strip()

@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from approvals.selectors.decisions import Wanted
 from dashboard.forms import keys
-from dashboard.forms.listed import ListForm, day, parse, words
+from dashboard.forms.listed import ListForm, choice, day, parse, words
 
 FILTER_NAMES = {
     "person": "Person",
@@ -21,6 +21,7 @@ FILTER_NAMES = {
     "until": "Until",
     "recipient": "Recipient",
 }
+SHOW_NAMES = {"": "Decisions only", "everything": "Everything, with what was set up"}
 _IN_ADDRESS = {"since": "from"}  # where the field of an address has another name
 _LONGEST_ADDRESS = 254
 
@@ -42,6 +43,7 @@ class DecisionsForm(ListForm):
     agent = words("Agent", strip=False)
     until = day("Until")
     recipient = words("Recipient", length=_LONGEST_ADDRESS)
+    show = choice("Show", SHOW_NAMES)
     before = words("Place in the log")
 
     def __init__(self, data: Mapping[str, Any]) -> None:
@@ -68,6 +70,7 @@ def read(data: QueryDict | Mapping[str, Any]) -> Asked:
         since=values["from"] or None,
         until=values["until"] or None,
         recipient=values["recipient"],
+        decisions_only=values["show"] != "everything",
     )
     note = form.note()
     if wanted.since and wanted.until and wanted.until < wanted.since:
@@ -83,6 +86,7 @@ def read_query(query: str) -> Asked:
 def address(wanted: Wanted, *, before: int | None = None) -> str:
     """The query of the address that asks for just this."""
     fields: dict[str, Any] = {_IN_ADDRESS.get(name, name): getattr(wanted, name) for name in FILTER_NAMES}
+    fields["show"] = "" if wanted.decisions_only else "everything"
     return urlencode({name: value for name, value in {**fields, "before": before}.items() if value})
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from dashboard.presenters.chips import Chip
-from dashboard.presenters.parts import Choice
+from dashboard.presenters.parts import NOTHING, Choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +75,15 @@ class ResolveAct(ReasonAct):
     """Settling what is in doubt. Fields: `target`, `resolution`, `reason` (how the person knows).
 
     `resolution` is one of the values of `choices` (`happened`, `do_again`, `did_not_happen`, `leave`: what
-    the target allows); `about` names the job or call in words; `open` is false where an answer was given
+    the target allows); `about` names the job or call in words, `args` and `anchor` (its
+    place in the timeline) tell several calls of one tool apart; `open` is false where an answer was given
     before and this form would only correct it.
     """
 
     target: str
     about: SafeString
     choices: tuple[Choice, ...]
+    args: SafeString = NOTHING
+    anchor: str = ""
     resolution_error: str = ""
     open: bool = True

@@ -24,6 +24,14 @@ from dashboard.presenters.parts import NOTHING, DecisionLine, Fact, Link, Trail
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import count, plain, plural, reveal, reveal_line, summary_line
 
+_SENDS = {
+    "pending": "What will be sent",
+    "approved": "What will be sent",
+    "rejected": "What would have been sent",
+    "sending": "What is being sent",
+    "finished": "What was sent",
+    "stopped": "What was sent until it was stopped",
+}
 _GETS_IT = {
     "pending": "will get it if you approve",
     "approved": "will get it",
@@ -65,6 +73,7 @@ def campaign_page(
         send_by=due(facts.send_by, now) if facts.send_by and facts.status == "pending" else None,
         purpose=reveal(facts.purpose),
         facts=_facts(facts, now),
+        sends=_SENDS[facts.status],
         preview=preview,
         audience=_audience(facts, lists, places, asked),
         acts=acts_of(facts, hand),
@@ -91,7 +100,7 @@ def campaign_page(
             for state, (rows, more_rows) in (("in_doubt", lists.in_doubt), ("failed", lists.failed))
             if rows
         ),
-        decisions=tuple(_decision(entry, places, now) for entry in entries),
+        decisions=tuple(_decision(entry, facts, places, now) for entry in entries),
         decisions_more=Link("There are older ones in the log", places.decisions()) if more else None,
         run=Link(summary_line(facts.run_name, 100), places.run(facts.run_id)) if facts.run_id else None,
     )
@@ -125,7 +134,7 @@ def _audience(facts: CampaignFacts, lists: Lists, places: Places, asked: form.As
             )
             for row in rows
         ),
-        excluded_title=f"The {count(facts.excluded)} that {'gets' if facts.excluded == 1 else 'get'} nothing, and why",
+        excluded_title=f"{count(facts.excluded)} {'gets' if facts.excluded == 1 else 'get'} nothing, and why",
         more_url=(
             places.campaign(facts.id, form.address(asked, excluded=rows[-1].position)) + "#audience"
             if more
@@ -146,7 +155,12 @@ def _lacking(number: int, facts: CampaignFacts) -> str:
     )
 
 
-def _decision(entry: Entry, places: Places, now: datetime) -> DecisionLine:
-    """The line of the log; of what it is about, only a single recipient is news on this page."""
+def _decision(entry: Entry, facts: CampaignFacts, places: Places, now: datetime) -> DecisionLine:
+    """The line of the log; of what it is about, only a single recipient is news on this page.
+
+    While its execution goes on, the box that follows it says how far it is: the list would fall behind.
+    """
     about = reveal_line(str((entry.given or {}).get("recipient", "")))
-    return replace(decision_line(entry, places, now), about=about or NOTHING, about_url="")
+    line = replace(decision_line(entry, places, now), about=about or NOTHING, about_url="")
+    followed = facts.job is not None and facts.job.decision_id == entry.id and facts.job.moving
+    return replace(line, outcome=None) if followed else line

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from approvals.rules.decisions import NOBODY_REACHED
 from approvals.selectors.campaigns import CampaignFacts, Trouble
 from dashboard.forms.shown import pack
 from dashboard.forms.tried import Tried
@@ -13,13 +14,12 @@ from dashboard.presenters.ages import when
 from dashboard.presenters.build_sending import on_its_way
 from dashboard.presenters.campaigns import CampaignActs, ResolveDeliveries, Troubled
 from dashboard.presenters.hand import Hand
-from dashboard.presenters.parts import Choice, DeliveryLine
+from dashboard.presenters.parts import Choice, DeliveryLine, Link
 from dashboard.presenters.text import plural, reveal_line, summary_line
 
-NOBODY_REACHED = "Nobody in the list can be reached, so there is nothing to approve."
 _CLOSED = {
-    "approved": "It is approved. Until a worker begins with it, it can be taken back.",
-    "sending": "It is being sent. It can be stopped; what has left cannot be called back.",
+    "approved": "It was approved. What can still be done about it stands with its sending.",
+    "sending": "It was approved. What can still be done about it stands with its sending.",
     "finished": "There is nothing left to decide about it.",
     "stopped": "It was stopped. What had not left by then is not sent any more.",
     "rejected": "It was rejected. Whoever proposed it can read the comment, and propose another one.",
@@ -73,13 +73,17 @@ def acts_of(facts: CampaignFacts, hand: Hand) -> CampaignActs:
         case "approved":
             # The form that stops it is there too: once it begins, the fragment shows it in place of the other.
             take_back = hand.act("campaign_take_back", facts.id, permission="cancel_send", shown=shown)
-            return CampaignActs(take_back=take_back, stop=stop, closed=_CLOSED["approved"])
+            can_take_back = facts.job is not None and facts.job.cancellable
+            return CampaignActs(
+                take_back=take_back if can_take_back else None, stop=stop, closed=_CLOSED["approved"]
+            )
         case "sending":
             return CampaignActs(stop=stop, closed=_CLOSED["sending"])
         case status if sum(facts.waiting.values()):
+            before = "" if status == "finished" else f"{_CLOSED['stopped']} "
             return CampaignActs(
-                closed=f"{'' if status == 'finished' else _CLOSED['stopped'] + ' '}"
-                "What is in doubt or failed waits for an answer beside this box."
+                closed=f"{before}Somebody has to say what became of what is in doubt or failed.",
+                closed_link=Link("Settle it", "#settle"),
             )
         case "finished" if on_its_way(facts):
             return CampaignActs(closed="Some of it is being sent once more.")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 
-from approvals.selectors.decisions import Entry, Person
+from approvals.selectors.decisions import Entry, Person, Wanted
 from dashboard.forms import decisions as form
 from dashboard.presenters import chips
 from dashboard.presenters.ages import when
@@ -30,6 +30,7 @@ DID: Mapping[str, str] = {
     "stop": "stopped {x}",
     "workspace_created": "made the workspace {x}",
     "member_added": "added {x}",
+    "password_set": "gave {x} a new password",
     "runtime_added": "added the runtime {x}",
     "token_created": "made a token for {x}",
     "token_revoked": "revoked a token of {x}",
@@ -64,7 +65,7 @@ def decision_line(entry: Entry, places: Places, now: datetime, *, back: str = ""
     """One entry on one line."""
     return DecisionLine(
         what=chips.decision_kind(entry.kind),
-        who=plain(entry.actor_name),
+        who=who_of(entry),
         roles=roles_of(entry),
         at=when(entry.at, now),
         url=places.decision(entry.id, places.back(back)),
@@ -77,11 +78,15 @@ def decision_line(entry: Entry, places: Places, now: datetime, *, back: str = ""
     )
 
 
+def who_of(entry: Entry) -> str:
+    """Who decided; the name of an operator is one of a machine's account, so it is said that it is one."""
+    name = plain(entry.actor_name)
+    return f"operator {name}" if entry.actor_kind == "operator" else name
+
+
 def roles_of(entry: Entry) -> str:
     """In which capacity somebody decided."""
-    return ", ".join(entry.actor_roles) or (
-        "operator of the machine" if entry.actor_kind == "operator" else ""
-    )
+    return ", ".join(entry.actor_roles)
 
 
 def name_of(entry: Entry) -> str:
@@ -125,6 +130,7 @@ def _filter(
         since=str(wanted.since or ""),
         until=str(wanted.until or ""),
         recipient=wanted.recipient,
+        shows=_shows(wanted),
         applied=tuple(
             Link(
                 f"{form.FILTER_NAMES[name]}: {shown.get(name, {}).get(str(value)) or _said(value)}",
@@ -134,6 +140,13 @@ def _filter(
         ),
         clear_url=places.decisions(),
         error=asked.note,
+    )
+
+
+def _shows(wanted: Wanted) -> tuple[Choice, ...]:
+    return tuple(
+        Choice(value, text, (value == "everything") != wanted.decisions_only)
+        for value, text in form.SHOW_NAMES.items()
     )
 
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from approvals.rules.decisions import UNKNOWN_ACKNOWLEDGED, call_key
+from approvals.rules.messages import merge
 from approvals.selectors.decisions import Entry, Opened, Sealed
 from dashboard.presenters import chips
 from dashboard.presenters.ages import absolute, span, when
-from dashboard.presenters.build_decisions import DID, name_of, roles_of, target_url
+from dashboard.presenters.build_decisions import DID, name_of, roles_of, target_url, who_of
 from dashboard.presenters.build_job import job_progress
 from dashboard.presenters.decisions import DecisionPage, Seen, SeenCall
 from dashboard.presenters.parts import NOTHING, Fact, Link, Reason, Trail, VerdictBox
@@ -64,14 +65,14 @@ _CAME_OF_IT = {
 def decision_page(opened: Opened, *, places: Places, overdue_s: int, now: Any, back: str) -> DecisionPage:
     """The whole page; `back` is the query of the log as the reader left it."""
     entry = opened.entry
-    who = plain(entry.actor_name)
+    who = who_of(entry)
     name = name_of(entry)
     return DecisionPage(
         title=f"{chips.decision_kind(entry.kind).label}: {plain(name)}" if name else entry.kind,
         what=chips.decision_kind(entry.kind),
         who=who,
         at=when(entry.at, now),
-        sentence=summary_line(f"{entry.actor_name} {_did(entry, name)}", 300),
+        sentence=summary_line(f"{who} {_did(entry, name)}", 300),
         trail=Trail(Link("Decisions", places.decisions(back))),
         target=Link(summary_line(name, 100), target_url(entry, places)),
         facts=_facts(opened, places),
@@ -98,7 +99,7 @@ def _did(entry: Entry, name: str) -> str:
 
 def _facts(opened: Opened, places: Places) -> tuple[Fact, ...]:
     entry = opened.entry
-    facts = [Fact("By", plain(entry.actor_name))]
+    facts = [Fact("By", who_of(entry))]
     if roles := roles_of(entry):
         facts.append(Fact("Roles then" if entry.actor_roles else "As", roles))
     if opened.sign_in:
@@ -134,7 +135,13 @@ def _seen(opened: Opened) -> Seen:
         acknowledged=(UNKNOWN_ACKNOWLEDGED,) if given.get("unknown_ticked") else (),
         headers=_headers(opened.sealed) if opened.sealed else (),
         text=reveal(clip(opened.sealed.text)[0]) if opened.sealed else NOTHING,
+        text_title=_text_title(opened.sealed) if opened.sealed else "",
+        html=reveal(clip(opened.sealed.html)[0]) if opened.sealed else NOTHING,
     )
+
+
+def _text_title(sealed: Sealed) -> str:
+    return "The text with its placeholders" if merge(sealed.text, {})[1] else "The text"
 
 
 def _call(call: Any, ticked: set[str]) -> SeenCall:

@@ -1,6 +1,7 @@
 """Filling the progress of a job: where it stands, which stations it passed, and never done before it is."""
 
 from datetime import datetime
+from urllib.parse import urlencode
 
 from approvals.selectors.job_progress import Progress
 from dashboard.presenters import chips
@@ -10,21 +11,32 @@ from dashboard.presenters.parts import NOTHING, JobProgress, Link, Stage
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import reveal_line, summary_line
 
+STALE = "This page shows what was before. Reload it for what the replay did."
+STALE_STARTED = "This page shows what was before the new run began. Reload it to see them both."
 _ENDS = {"done": "Done", "failed": "Failed", "in_doubt": "In doubt", "cancelled": "Taken back"}
 
 
 def job_progress(
-    progress: Progress, *, places: Places, overdue_s: int, with_decision: bool = True
+    progress: Progress,
+    *,
+    places: Places,
+    overdue_s: int,
+    with_decision: bool = True,
+    seen: str = "",
+    page: str = "",
 ) -> JobProgress:
-    """The box (and fragment) that follows a job."""
+    """The box that follows a job; as its fragment, with the station that the rest of `page` was made at (`seen`)."""
     now = progress.now
+    station = station_of(progress)
+    old = page != "" and seen != station and (not progress.moving or station == "accepted")
     late = progress.overdue(overdue_s)
     return JobProgress(
-        url=places.job(progress.id),
+        url=f"{places.job(progress.id)}?{urlencode({'seen': seen or station})}",
         state=_state(progress),
         text=_text(progress),
         stages=_stages(progress, now),
         moving=progress.moving,
+        pace="2s" if station == "accepted" else "1s",
         cancellable=progress.cancellable,
         alarm=(
             f"No worker has taken it for {span((now - progress.due_at).total_seconds())}."
@@ -36,7 +48,14 @@ def job_progress(
         task=progress.task_id,
         decision=Link("The decision", places.decision(progress.decision_id)) if with_decision else None,
         result=_result(progress, places),
+        stale=(STALE if not progress.moving else STALE_STARTED) if old else "",
+        reload_url=page if old else "",
     )
+
+
+def station_of(progress: Progress) -> str:
+    """Where it stands, as far as the rest of a page depends on it."""
+    return "accepted" if progress.moving and progress.accepted_at is not None else progress.status
 
 
 def _state(progress: Progress) -> Chip:

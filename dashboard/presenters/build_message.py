@@ -1,7 +1,7 @@
 """Filling the message as one recipient gets it: made by the same rules as what the worker sends."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -67,10 +67,17 @@ def fields_of(content: Content) -> Sequence[str]:
 
 
 def preview_of(
-    facts: CampaignFacts, chosen: Chosen, *, places: Places, asked: form.Asked, now: datetime
+    facts: CampaignFacts,
+    chosen: Chosen,
+    *,
+    places: Places,
+    asked: form.Asked,
+    now: datetime,
+    pushes: bool = True,
 ) -> Preview:
-    """The message to the chosen recipient, and how to choose another."""
-    picker, recipient = _picker(facts, chosen, places, asked), chosen.recipient
+    """The message to the chosen recipient, and how to choose another. `pushes` is that of the `Picker`."""
+    picker = replace(_picker(facts, chosen, places, asked), pushes=pushes)
+    recipient = chosen.recipient
     if recipient is None:
         return _unaddressed(facts.content, picker)
     made = message_to(recipient, facts.content, now)

@@ -40,10 +40,12 @@ _TITLES = {
 class Scene:
     """Where somebody was refused: what they tried on which item, what they had typed, and the ways on.
 
+    `reader` is the id of whoever reads this.
     `stands` is the state of the item now, in words; `opened` is when they opened the page.
     """
 
     queue_url: str
+    reader: str = ""
     tried: str = ""
     title: str = ""
     url: str = ""
@@ -70,6 +72,7 @@ def decided_page(refusal: AlreadyDecided, scene: Scene, now: datetime) -> Decide
         about=scene.about,
         reason=reveal(refusal.why),
         tried=f"{scene.tried or 'decide on'} it",
+        yours=bool(scene.reader) and refusal.who_id == scene.reader,
         typed=scene.typed,
         now=f"Where it stands now: {scene.stands}." if scene.stands else "",
         on=(*on, Link("Back to the queue", scene.queue_url)),

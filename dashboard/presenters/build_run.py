@@ -1,18 +1,30 @@
 """Filling the page of one run."""
 
-from django.utils.safestring import SafeString
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from approvals.rules.verdict import Verdict, forceable
+from approvals.rules.verdict import CallFacts, Verdict, forceable
+from approvals.selectors.decisions import Entry
 from approvals.selectors.did import Attempt
 from approvals.selectors.run_pages import OpenedRun
 from dashboard.presenters import chips, did
-from dashboard.presenters.ages import when
+from dashboard.presenters.ages import absolute, when
 from dashboard.presenters.build_decisions import decision_line
 from dashboard.presenters.build_job import job_progress
 from dashboard.presenters.build_run_acts import run_acts
 from dashboard.presenters.build_timeline import anchors_of, no_tool_of, note_of, steps_of
 from dashboard.presenters.hand import Hand
-from dashboard.presenters.parts import NOTHING, Fact, Link, Reason, RunLine, Trail, VerdictBox
+from dashboard.presenters.parts import (
+    DecisionLine,
+    Fact,
+    JobProgress,
+    Link,
+    Reason,
+    RunLine,
+    Trail,
+    VerdictBox,
+)
 from dashboard.presenters.places import Places
 from dashboard.presenters.runs import RunPage
 from dashboard.presenters.text import (
@@ -22,7 +34,6 @@ from dashboard.presenters.text import (
     plain,
     pretty,
     reveal,
-    reveal_line,
     summary_line,
 )
 
@@ -35,13 +46,13 @@ _TITLES = {
 
 def run_page(opened: OpenedRun, hand: Hand, *, places: Places, trail: Trail, overdue_s: int) -> RunPage:
     """The whole page."""
-    run, now = opened.run, opened.now
+    run = opened.run
     shown, note = clip(pretty(opened.given.value)) if opened.given.value is not None else ("", "")
     return RunPage(
         title=plain(run.external_id),
         heading=summary_line(run.external_id, 300),
         trail=trail,
-        state=chips.run_state(run.status),
+        state=did.state_of(own) if (own := _own(opened)) else chips.run_state(run.status),
         subject=summary_line(run.subject, 200),
         subject_url=places.subject(run.subject),
         summary=summary_line(_in_short(opened), 400),
@@ -54,14 +65,32 @@ def run_page(opened: OpenedRun, hand: Hand, *, places: Places, trail: Trail, ove
         input_note=_input_note(opened) or note,
         lineage=_lineage(opened, places) if len(opened.attempts) > 1 else (),
         acts=run_acts(opened, hand, places),
-        job=job_progress(opened.progress, places=places, overdue_s=overdue_s) if opened.progress else None,
-        decisions=tuple(decision_line(entry, places, now) for entry in opened.entries),
+        job=_job(opened, places, overdue_s),
+        decisions=tuple(_decision(entry, opened, places) for entry in opened.entries),
     )
 
 
+def _decision(entry: Entry, opened: OpenedRun, places: Places) -> DecisionLine:
+    """The line of the log; while its execution goes on, the box that follows it says how far it is."""
+    line, job = decision_line(entry, places, opened.now), opened.progress
+    return replace(line, outcome=None) if job and job.moving and job.decision_id == entry.id else line
+
+
+def _job(opened: OpenedRun, places: Places, overdue_s: int) -> JobProgress | None:
+    """The newest replay; on the page of the run that it made, without a link to that page."""
+    if opened.progress is None:
+        return None
+    job = job_progress(opened.progress, places=places, overdue_s=overdue_s)
+    return replace(job, result=None) if opened.progress.run_id == opened.run.id else job
+
+
 def _in_short(opened: OpenedRun) -> str:
-    own = next((attempt for attempt in opened.attempts if attempt.id == opened.run.id), None)
+    own = _own(opened)
     return did.run_in_short(own) if own else ""
+
+
+def _own(opened: OpenedRun) -> Attempt | None:
+    return next((attempt for attempt in opened.attempts if attempt.id == opened.run.id), None)
 
 
 def _input_note(opened: OpenedRun) -> str:
@@ -84,7 +113,9 @@ def _facts(opened: OpenedRun) -> tuple[Fact, ...]:
     if run.session_id:
         facts.append(Fact("Session", summary_line(run.session_id, 100)))
     facts.append(Fact("Attempt", f"{names.index(str(run.id)) + 1} of {len(names)}"))
-    facts.append(Fact("Record", chips.record_kind(opened.own.record.kind)))
+    own = _own(opened)
+    if own is None or did.record_of(own):
+        facts.append(Fact("Record", chips.record_kind(opened.own.record.kind)))
     return tuple(facts)
 
 
@@ -96,8 +127,8 @@ def _attempt(attempt: Attempt, opened: OpenedRun, places: Places) -> RunLine:
     return RunLine(
         name=summary_line(attempt.external_id, 100),
         url=places.run(attempt.id),
-        state=chips.run_state(attempt.status),
-        record=chips.record_kind(attempt.record),
+        state=did.state_of(attempt),
+        record=did.record_of(attempt),
         at=when(attempt.at, opened.now),
         did=summary_line(did.run_in_short(attempt)),
         current=attempt.id == opened.run.id,
@@ -111,15 +142,19 @@ def _verdict(opened: OpenedRun, places: Places) -> VerdictBox:
         Reason(
             text=reason.text,
             code=reason.code,
-            calls=tuple(
-                Link(_named(call.name), f"#{anchors[call.call_id]}")
-                if call.run_id == opened.own.id and call.call_id in anchors
-                else Link(_named(call.name), places.run(call.run_id))
-                for call in reason.calls[:20]
-            ),
+            calls=_linked(reason.calls, opened, places, anchors),
         )
         for reason in verdict.reasons
     )
+    if opened.run.dismissed_at is not None and opened.own.is_head and "replay_in_flight" not in verdict.codes:
+        text = f"{_dismissed(opened)} It can be reopened. This is what the rules say of starting it again:"
+        return VerdictBox("quiet", "It was dismissed", text, reasons)
+    if not opened.own.is_head and "replay_in_flight" not in verdict.codes:
+        text = "Decide on the attempt that counts. This is what the rules say of all of them together:"
+        return VerdictBox("info", "A later attempt counts", text, reasons)
+    if opened.run.status == "completed":
+        text = "Nothing waits. Starting it again would do the same work twice:"
+        return VerdictBox("ok", "It completed", text, reasons, _outlook(opened))
     if verdict.may_start_again:
         text = "The record is complete and shows that no tool ran, so nothing can happen twice."
         return VerdictBox("ok", "It may start again", text, (), _outlook(opened))
@@ -131,6 +166,30 @@ def _verdict(opened: OpenedRun, places: Places) -> VerdictBox:
     return VerdictBox("warn", "A person has to decide", text, reasons, _outlook(opened))
 
 
+def _linked(
+    calls: Sequence[CallFacts], opened: OpenedRun, places: Places, anchors: Mapping[str, str]
+) -> tuple[Link, ...]:
+    """The calls of a reason: those of one attempt to one tool as one link, to the first of them."""
+    counts = Counter((call.run_id, call.name) for call in calls)
+    first = {(call.run_id, call.name): call for call in reversed(calls)}
+    return tuple(
+        Link(
+            summary_line(f"{name or 'a tool'} ×{number}" if number > 1 else name or "a tool", 80),  # noqa: RUF001 - a count
+            f"#{anchors[first[run_id, name].call_id]}"
+            if run_id == opened.own.id and first[run_id, name].call_id in anchors
+            else places.run(run_id),
+        )
+        for (run_id, name), number in list(counts.items())[:20]
+    )
+
+
+def _dismissed(opened: OpenedRun) -> str:
+    entry = next((entry for entry in opened.entries if entry.kind == "dismiss"), None)
+    if entry is None:
+        return "It was dismissed."
+    return f"It was dismissed by {plain(entry.actor_name)} on {absolute(entry.at)}."
+
+
 def _outlook(opened: OpenedRun) -> tuple[str, ...]:
     """What a replay would do now."""
     lines = [
@@ -138,13 +197,9 @@ def _outlook(opened: OpenedRun) -> tuple[str, ...]:
     ]
     names = list(dict.fromkeys(plain(call.name) for call in opened.verdict.calls))
     if names:
-        lines.append(f"The record answers nothing in its place: {listed(names, 5)} may run again.")
+        lines.append(f"It takes over no answer from before: {listed(names, 5)} may be called again.")
     return tuple(lines) if _startable(opened.verdict) else ()
 
 
 def _startable(verdict: Verdict) -> bool:
     return verdict.may_start_again or forceable(verdict)
-
-
-def _named(name: str) -> SafeString:
-    return summary_line(name, 80) or reveal_line("a tool") or NOTHING

@@ -63,7 +63,7 @@ def _acts(opened: OpenedRun, hand: Hand, places: Places) -> RunActs:
             if run.started_at is None
             else "A later attempt took the place of this run.",
             closed_link=Link(
-                summary_line(f"Decide on {opened.head.external_id}", 100), places.run(opened.head.id)
+                summary_line(f"Go to {opened.head.external_id}", 100), places.run(opened.head.id)
             ),
         )
     return _of_head(opened, hand, shown, resolve)
@@ -106,16 +106,21 @@ def _open_calls(opened: OpenedRun, hand: Hand, shown: str) -> tuple[ResolveAct, 
 
     At most ASKED_AT_ONCE, those that nobody answered first: each answer makes room for the next.
     """
+    anchors = anchors_of(opened)
     return tuple(
-        hand.resolve_act(
-            "run_resolve_call",
-            opened.run.id,
-            permission="resolve_run",
-            shown=shown,
-            about=summary_line(call.name, 80),
-            choices=_OF_CALLS,
-            part=call.call_id,
-            settled=(opened.run.id, call.call_id) in opened.answers,
+        replace(
+            hand.resolve_act(
+                "run_resolve_call",
+                opened.run.id,
+                permission="resolve_run",
+                shown=shown,
+                about=summary_line(call.name, 80),
+                choices=_OF_CALLS,
+                part=call.call_id,
+                settled=(opened.run.id, call.call_id) in opened.answers,
+            ),
+            args=summary_line(call.args_summary, 200),
+            anchor=anchors.get(call.call_id, ""),
         )
         for call in _unanswered(opened)[:ASKED_AT_ONCE]
     )

@@ -22,7 +22,9 @@ _STATES: tuple[tuple[str, str, Tone], ...] = (
     ("skipped", "skipped", "quiet"),
     ("attempting", "being sent", "info"),
 )
+_YOUNG_S = 30  # of a sending in seconds
 _SENDING_AGAIN = Chip("Sending again", "info")
+_WITH_WORKER = Chip("Handed to a worker", "info")
 _WITH_PROBLEMS = Chip("Finished with problems", "warn", "It is in doubt or failed for some recipients")
 
 
@@ -32,6 +34,8 @@ def state_of(facts: CampaignFacts) -> Chip:
         return _SENDING_AGAIN
     if facts.status == "finished" and (facts.counts["in_doubt"] or facts.counts["failed"]):
         return _WITH_PROBLEMS
+    if facts.status == "approved" and _claimed(facts.job):
+        return _WITH_WORKER
     return chips.campaign_state(facts.status)
 
 
@@ -49,7 +53,7 @@ def progress_of(
     job, moving = facts.job, on_its_way(facts)
     state = state_of(facts)
     late = job is not None and moving and job.overdue(overdue_s)
-    reload = Link("Reload the page to see what there is to decide.", places.campaign(facts.id, back))
+    reload = Link(_reload(facts), places.campaign(facts.id, back))
     return Progress(
         url=_with(reverse("campaign_live", args=[places.slug, facts.id]), back),
         state=state,
@@ -57,6 +61,7 @@ def progress_of(
         bar=_bar(facts) if facts.status not in ("pending", "rejected", "approved") else (),
         counts=_counts(facts) if facts.status not in ("pending", "rejected", "approved") else (),
         moving=moving,
+        pace=_pace(facts, now),
         can_take_back=facts.status == "approved" and job is not None and job.cancellable,
         can_stop=facts.status == "sending",
         alarm=(
@@ -67,6 +72,16 @@ def progress_of(
         task=job.task_id if job else "",
         head=state if alone else None,
         reload=reload if alone and not moving else None,
+    )
+
+
+def _reload(facts: CampaignFacts) -> str:
+    if facts.status == "pending":
+        return "Reload the page to decide again."
+    return (
+        "Reload the page to settle them."
+        if sum(facts.waiting.values())
+        else "Reload the page for its result."
     )
 
 
@@ -89,7 +104,19 @@ def _before(job: Job | None, now: datetime) -> str:
     left = (job.due_at - now).total_seconds() if job else 0
     if job is not None and job.status == "held" and left > 0:
         return f"Goes out in {span(left)}; it can be taken back until then."
+    if _claimed(job):
+        return "A worker has it and begins with the first message."
     return "Waits for a worker; it can be taken back until one begins with it."
+
+
+def _claimed(job: Job | None) -> bool:
+    return job is not None and job.status == "running"
+
+
+def _pace(facts: CampaignFacts, now: datetime) -> str:
+    """How long until the fragment asks again: often while people wait for it to begin, and as long as it is young."""
+    since = facts.job.claimed_at if facts.job and facts.status == "sending" else None
+    return "3s" if since and (now - since).total_seconds() > _YOUNG_S else "1s"
 
 
 def _rest(job: Job | None, now: datetime) -> str:

@@ -49,8 +49,8 @@ def run_line(run: Attempt, places: Places, now: datetime) -> RunLine:
     return RunLine(
         name=summary_line(run.external_id, 100),
         url=places.run(run.id),
-        state=chips.run_state(run.status),
-        record=chips.record_kind(run.record),
+        state=did.state_of(run),
+        record=did.record_of(run),
         at=when(run.at, now),
         agent=reveal_line(run.agent),
         did=summary_line(did.run_in_short(run)),

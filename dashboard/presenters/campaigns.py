@@ -1,6 +1,6 @@
 """One campaign (`campaigns/page.html`): exactly what would be sent, to whom, and the forms to decide with.
 
-Fragments: `campaigns/page.html#progress` (asks `Progress.url` every 3 s while it moves) and
+Fragments: `campaigns/page.html#progress` (asks `Progress.url` every `pace` while it moves) and
 `campaigns/page.html#preview` (asked for when another recipient is chosen; the plain form does the same).
 GET fields of the recipient form: `to` (a delivery, or an address). Forms: approve, take back (`acts.Act`: `shown`,
 `next`), reject (`acts.ReasonAct`, field `comment`), stop (`acts.ReasonAct`, field `reason`), resolve
@@ -30,7 +30,7 @@ class Header:
 class Picker:
     """Whose message is shown. With few recipients `choices` lists them all; with many the address is typed
     (`to`). `kept` are fields (name, value) that the form
-    sends along.
+    sends along. `pushes` is false on a page that answers a form: its address is none to come back to.
     """
 
     action: str
@@ -41,6 +41,7 @@ class Picker:
     next_url: str = ""
     error: str = ""
     kept: tuple[tuple[str, str], ...] = ()
+    pushes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ class Progress:
     bar: tuple[BarPart, ...]
     counts: tuple[Count, ...]
     moving: bool
+    pace: str = "3s"
     can_take_back: bool = False
     can_stop: bool = False
     alarm: str = ""
@@ -170,11 +172,12 @@ class CampaignActs:
     take_back: Act | None = None
     stop: ReasonAct | None = None
     closed: str = ""
+    closed_link: Link | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignPage:
-    """Everything on the page. `title` is `text.plain`."""
+    """Everything on the page. `title` is `text.plain`; `sends` is the heading over the message."""
 
     title: str
     heading: SafeString
@@ -183,6 +186,7 @@ class CampaignPage:
     send_by: Chip | None = None
     purpose: SafeString = NOTHING
     facts: tuple[Fact, ...]
+    sends: str = "What will be sent"
     preview: Preview
     audience: Audience
     acts: CampaignActs

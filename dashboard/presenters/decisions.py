@@ -1,6 +1,6 @@
 """The decision log (`decisions/page.html`) and one entry of it (`decisions/entry.html`).
 
-GET fields of the filter form: `person`, `kind`, `agent`, `from` and `until` (dates), `recipient`.
+GET fields of the filter form: `person`, `kind`, `agent`, `from` and `until` (dates), `recipient`, `show`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class DecisionFilter:
     since: str = ""
     until: str = ""
     recipient: str = ""
+    shows: tuple[Choice, ...] = ()
     applied: tuple[Link, ...] = ()
     clear_url: str = ""
     error: str = ""
@@ -76,6 +77,8 @@ class Seen:
     acknowledged: tuple[str, ...] = ()
     headers: tuple[Fact, ...] = ()
     text: SafeString = NOTHING
+    text_title: str = ""
+    html: SafeString = NOTHING
     erased: str = ""
 
 

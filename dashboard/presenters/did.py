@@ -22,6 +22,20 @@ _NO_TOOL = {
     "running": "Running; no tool was called so far.",
 }
 
+# An attempt that was not handed to its runtime, by the state of its replay.
+_BEFORE = {
+    "held": "It is held for a moment, so that it can be taken back.",
+    "queued": "It waits for a worker.",
+    "running": "A worker hands it to its runtime.",
+    "in_doubt": "Nobody knows whether it began.",
+}
+_BEFORE_STATE = {
+    "held": Chip("Waiting to start", "info"),
+    "queued": Chip("Waiting to start", "info"),
+    "running": Chip("Being started", "info"),
+    "in_doubt": Chip("In doubt", "warn", "Nobody knows whether it began"),
+}
+
 
 def lineage_in_short(attempts: Sequence[Attempt], state: str) -> str:
     """What the attempts of a lineage did together; `state` is the queue's word for where it stands."""
@@ -35,8 +49,21 @@ def lineage_in_short(attempts: Sequence[Attempt], state: str) -> str:
 def run_in_short(attempt: Attempt) -> str:
     """What one run did."""
     if not attempt.began and not attempt.calls:
-        return "Never started."
+        return _BEFORE.get(attempt.job_status, "Never started.")
     return " ".join(_of_runs([attempt]))
+
+
+def state_of(attempt: Attempt) -> Chip:
+    """Where an attempt stands: one whose replay is on its way does not run yet."""
+    if attempt.status != "running" or attempt.began or attempt.calls:
+        return chips.run_state(attempt.status)
+    return _BEFORE_STATE.get(attempt.job_status) or chips.run_state(attempt.status)
+
+
+def record_of(attempt: Attempt) -> Chip | None:
+    """What is known of what an attempt did; None while there is nothing to know."""
+    waits = not attempt.began and not attempt.calls and attempt.job_status != "in_doubt"
+    return None if waits or _just_running(attempt) else chips.record_kind(attempt.record)
 
 
 def lineage_risk(attempts: Sequence[Attempt]) -> Chip | None:
@@ -52,7 +79,7 @@ def mailing_in_short(mailing: Mailing, state: str) -> str:
     if state in {"pending", "approved"}:
         word = "Would send" if state == "pending" else "Will send"
         excluded = f"; {_number(mailing.excluded)} cannot be addressed" if mailing.excluded else ""
-        return f"{word} {subject} to {_people(mailing.recipients)}{excluded}."
+        return f"{word} a mail titled {subject} to {_people(mailing.recipients)}{excluded}."
     if state == "rejected":
         return f"Nothing was sent: {subject} to {_people(mailing.recipients)}."
     trouble = [
@@ -71,7 +98,9 @@ def mailing_risk(mailing: Mailing, state: str) -> Chip | None:
     if state == "failed":
         return Chip("Not sent to everybody", "warn")
     if state in ("pending", "approved", "sending"):
-        return Chip(f"{_people(mailing.recipients)} outside", "info")
+        return Chip(
+            f"{_number(mailing.recipients)} recipient{'' if mailing.recipients == 1 else 's'}", "info"
+        )
     return None
 
 
@@ -111,9 +140,9 @@ def _called(calls: Sequence[Calls]) -> str:
     reached = list(dict.fromkeys(one for call in calls for one in call.recipients))
     to = f", to {listed(reached)}" if reached else ""
     ends = [
-        f"{listed(_once(call.name for call in calls if call.state == state))} {word}"
-        for state, word in (("open", "has no answer"), ("failed", "failed"))
-        if any(call.state == state for call in calls)
+        f"{listed(tools)} {many if len(tools) > 1 else one}"
+        for state, one, many in (("open", "has no answer", "have no answer"), ("failed", "failed", "failed"))
+        if (tools := _once(call.name or "a tool" for call in calls if call.state == state))
     ]
     return f"Called {names}{to}{'; ' if ends else ''}{', '.join(ends)}."
 

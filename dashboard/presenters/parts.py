@@ -109,7 +109,7 @@ class RunLine:
     name: SafeString
     url: str
     state: Chip
-    record: Chip
+    record: Chip | None
     at: When
     agent: SafeString = NOTHING
     did: SafeString = NOTHING
@@ -152,8 +152,9 @@ class Stage:
 class JobProgress:
     """The execution of a releasing decision, fragment `runs/page.html#job`.
 
-    The fragment asks `url` again every 2 s while `moving`; `cancellable` says whether it can still be taken
-    back (the form hides itself once a fragment says no). `text` never says done before it is.
+    The fragment asks `url` again every `pace` while `moving`; `cancellable` says whether it can still be taken
+    back (the form hides itself once a fragment says no). `text` never says done before it is. `stale` is the
+    sentence of a fragment that the rest of its page is behind, `reload_url` that page.
     """
 
     url: str
@@ -167,3 +168,6 @@ class JobProgress:
     task: str = ""
     decision: Link | None = None
     result: Link | None = None
+    pace: str = "2s"
+    stale: str = ""
+    reload_url: str = ""

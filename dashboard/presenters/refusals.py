@@ -19,7 +19,7 @@ class DecidedPage:
     on.
 
     `did` is `exceptions.DECIDED` of the decision (`rejected this campaign`); `tried` is what the reader was
-    about to do; `typed` is their text, kept so that it can be copied.
+    about to do; `yours` where they decided it themselves; `typed` is their text, kept so that it can be copied.
     """
 
     who: str
@@ -29,6 +29,7 @@ class DecidedPage:
     about: Link
     reason: SafeString = NOTHING
     tried: str
+    yours: bool = False
     typed: str = ""
     now: str = ""
     on: tuple[Link, ...] = ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
@@ -52,8 +53,13 @@ def page(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """The campaign, with the message to the recipient that the address names."""
     asked = forms.read(request.GET)
     facts = selectors.facts_of(campaign_for(request.actor, campaign_id))
-    if getattr(request, "htmx", False) and request.htmx.target == "preview":  # type: ignore[attr-defined]
-        response = render(request, "campaigns/page.html#preview", {"preview": _preview(slug, facts, asked)})
+    htmx: Any = getattr(request, "htmx", None)
+    if htmx and htmx.target == "preview":
+        at_home = (
+            htmx.current_url_abs_path is None or urlsplit(htmx.current_url_abs_path).path == request.path
+        )
+        preview = _preview(slug, facts, asked, pushes=at_home)
+        response = render(request, "campaigns/page.html#preview", {"preview": preview})
     else:
         response = _shown(request, slug, facts, asked)
     patch_vary_headers(response, ["HX-Request"])
@@ -203,7 +209,7 @@ def _shown(
     may_read = request.actor.may("read_log")
     page = campaign_page(
         facts,
-        _preview(slug, facts, asked),
+        _preview(slug, facts, asked, pushes=sent is None),
         Lists(
             excluded=selectors.excluded(version, after=asked.excluded, size=SIZE),
             in_doubt=_troubled(version, "in_doubt", asked.in_doubt),
@@ -221,7 +227,9 @@ def _shown(
     return render_page(request, "campaigns/page.html", page, status=status, current="queue")
 
 
-def _preview(slug: str, facts: selectors.CampaignFacts, asked: forms.Asked) -> Preview:
+def _preview(
+    slug: str, facts: selectors.CampaignFacts, asked: forms.Asked, *, pushes: bool = True
+) -> Preview:
     version, delivery_id = facts.version_id, asked.delivery_id
     wanted = selectors.recipient_of(version, delivery_id=delivery_id, address="" if delivery_id else asked.to)
     known = wanted is not None or not asked.to
@@ -230,7 +238,9 @@ def _preview(slug: str, facts: selectors.CampaignFacts, asked: forms.Asked) -> P
         found=known,
         addresses=selectors.addresses(version, at_most=CHOICES),
     )
-    return build_message.preview_of(facts, chosen, places=Places(slug), asked=asked, now=timezone.now())
+    return build_message.preview_of(
+        facts, chosen, places=Places(slug), asked=asked, now=timezone.now(), pushes=pushes
+    )
 
 
 def _troubled(version_id: UUID, state: str, after: int) -> tuple[list[selectors.Trouble], bool]:

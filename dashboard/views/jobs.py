@@ -1,15 +1,19 @@
 """The execution of a decision: how it is getting on, taking it back, and what became of it where nobody knows."""
 
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import Resolver404
+from django.urls import resolve as resolve_url
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.middleware import HtmxDetails
 
 from approvals.access.desk import job_for
 from approvals.exceptions import Invalid, NotFound
-from approvals.selectors.job_progress import decided_on, progress_of
+from approvals.selectors.job_progress import Progress, decided_on, progress_of
 from approvals.services import replays, runs
 from dashboard.forms import runs as forms
 from dashboard.forms.tried import tried
@@ -26,8 +30,26 @@ def progress(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
     told = progress_of(id=job_for(request.actor, job_id).id)
     if told is None:
         raise NotFound()
-    job = job_progress(told, places=Places(slug), overdue_s=settings.OVERDUE_S)
+    job = job_progress(
+        told,
+        places=Places(slug),
+        overdue_s=settings.OVERDUE_S,
+        seen=request.GET.get("seen", "")[:20],
+        page=_page_of(request, slug, told),
+    )
     return render(request, "runs/page.html#job", {"job": job})
+
+
+def _page_of(request: PageRequest, slug: str, told: Progress) -> str:
+    """The page that asked: the one open in the browser, unless that is the answer to a form, which has no address."""
+    path = HtmxDetails(request).current_url_abs_path or ""
+    try:
+        if resolve_url(urlsplit(path).path).url_name in ("run", "decision", "campaign"):
+            return path
+    except Resolver404:
+        pass
+    places = Places(slug)
+    return places.campaign(told.campaign_id) if told.campaign_id else places.run(decided_on(told.id))
 
 
 @require_POST

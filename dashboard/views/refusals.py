@@ -102,6 +102,7 @@ def _scene(request: HttpRequest) -> Scene:
     target = UUID(asked["id"]) if asked["noun"] == "runs" else item.target_id
     return Scene(
         queue_url=places.queue(),
+        reader=str(request.actor.id),  # type: ignore[attr-defined]
         tried=TRIED.get((asked["noun"], asked["act"]), ""),
         title=item.title,
         url=places.item(item.kind, target),

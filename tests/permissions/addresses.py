@@ -82,6 +82,7 @@ IN_A_WORKSPACE = (
     ),
     Address("w/<slug>/campaigns/<uuid>/", reads="view", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/message/<uuid>", reads="view", about="delivery"),
+    Address("w/<slug>/campaigns/<uuid>/message/<uuid>/source", reads="view", about="delivery"),
     Address("w/<slug>/campaigns/<uuid>/live", reads="view", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/approve", decides="approve", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/reject", decides="reject", about="campaign", form=REASON),

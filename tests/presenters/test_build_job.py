@@ -69,7 +69,8 @@ def test_it_moves_and_can_be_taken_back_until_a_worker_has_it() -> None:
     assert told(QUEUED) == (True, True)
     assert told(replace(QUEUED, status="held")) == (True, True)
     assert told(CLAIMED) == (True, False)
-    assert told(replace(QUEUED, claimed_at=NOW)) == (True, True)  # lost by its worker before the intent
+    assert told(replace(QUEUED, claimed_at=NOW)) == (True, True)
+    assert told(replace(QUEUED, claimed_at=NOW, kind="send")) == (True, False)
     assert told(replace(ENDED, status="done")) == (False, False)
 
 

@@ -46,6 +46,16 @@ def test_an_approval_releases_one_job_and_names_the_digest_that_was_shown(mia):
     assert (evidence["to_send"], evidence["excluded"], evidence["version"]) == (2, 1, 1)
 
 
+def test_a_campaign_whose_time_is_over_is_not_approved_and_can_be_rejected(mia):
+    campaign = f.campaign(send_by=datetime.now(UTC) - timedelta(minutes=1))
+    with pytest.raises(Conflict) as refused:
+        approve(mia, campaign)
+    assert refused.value.code == "send_by_passed"
+    assert entries() == []
+    reject(mia, campaign)
+    assert f.fresh(campaign).status == "rejected"
+
+
 def test_an_approval_is_held_for_as_long_as_the_workspace_says(desk, mia, as_superuser):
     as_superuser("update approvals_workspace set hold_s = 60 where id = %s", desk.id)
     approve(mia, f.campaign())
@@ -124,7 +134,7 @@ def test_what_was_approved_and_taken_back_meanwhile_is_looked_at_anew(mia, rob):
 
 def test_a_campaign_that_reaches_nobody_cannot_be_approved(mia):
     campaign = f.campaign(to=[("nobody", {})])
-    with pytest.raises(Conflict, match="Nobody can be reached"):
+    with pytest.raises(Conflict, match="Nobody in the list can be reached"):
         approve(mia, campaign)
     reject(mia, campaign)
 

@@ -1,5 +1,8 @@
 """Sending one campaign: an intent before each message, its outcome after, and nothing twice."""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from approvals.models import Campaign, Delivery, Job, Version
@@ -173,6 +176,15 @@ def test_another_content_than_the_approved_one_is_not_sent_and_waits_for_a_decis
     assert states(campaign) == ["planned"]
 
 
+def test_only_the_claim_that_made_the_intent_settles_it(mia):
+    campaign, held, sealed = begun(mia, to=1)
+    intent = sending.next_intent(held=held, sealed=sealed)
+    for other in (replace(held, fence=held.fence - 1), replace(held, fence=held.fence + 1)):
+        assert not sending.settle(held=other, intent=intent, state="sent", reply="250 ok")
+    assert states(campaign) == ["attempting"]
+    assert sending.settle(held=held, intent=intent, state="sent", reply="250 ok")
+
+
 def test_trouble_with_the_server_itself_is_held_against_no_recipient(mia):
     campaign, held, sealed = begun(mia, to=1)
     for _ in range(sending.ATTEMPTS + 1):
@@ -181,6 +193,18 @@ def test_trouble_with_the_server_itself_is_held_against_no_recipient(mia):
             held=held, intent=intent, state="planned", reply="550 no such sender", counts=False
         )
     assert states(campaign) == ["planned"]
+
+
+def test_what_no_worker_took_in_time_is_not_sent_and_waits_for_a_decision(mia, as_superuser):
+    campaign = f.campaign(to=1, send_by=datetime.now(UTC) + timedelta(hours=1))
+    approve(mia, campaign)
+    as_superuser("update approvals_campaign set send_by = now() - interval '1 s' where id = %s", campaign.id)
+    assert sending.begin(held=jobs.claim(job_id=the_job().id, task_id="t")) is None
+    assert (the_job().status, f.fresh(campaign).status, states(campaign)) == (
+        "failed",
+        "pending",
+        ["planned"],
+    )
 
 
 def test_a_job_whose_campaign_was_stopped_sends_nothing(mia):

@@ -58,7 +58,12 @@ class TestAWorkspace:
             acme,
         )
         assert (entry.actor_kind, entry.actor_name) == ("operator", "a test")
-        assert evidence == {"name": "Acme Support", "slug": "acme-support"}
+        assert evidence == {"name": "Acme Support", "slug": "acme-support", "hold_s": setup.HOLD_S}
+
+    @pytest.mark.parametrize("seconds", [-1, setup.LONGEST_HOLD_S + 1])
+    def test_holds_an_approval_for_a_day_at_most(self, seconds: int) -> None:
+        with pytest.raises(Invalid, match="hold"):
+            setup.create_workspace(by=OPERATOR, name="Beta", hold_s=seconds)
 
     def test_can_be_given_another_slug(self) -> None:
         assert setup.create_workspace(by=OPERATOR, name="日本", slug="nippon").slug == "nippon"
@@ -174,6 +179,21 @@ class TestAMember:
         assert refusal.value.field == field
         assert not Member.objects.exists()
         assert not User.objects.filter(email="ann@shop.example").exists()
+
+    def test_gets_a_new_password_that_works_at_once_and_is_logged_without_it(self, acme: UUID) -> None:
+        email = "ada@example.com"
+        first = setup.add_member(by=OPERATOR, email=email, roles=["support"])
+        made_up = setup.set_password(by=OPERATOR, email=email)
+        user = User.objects.get(email=email)
+        assert made_up
+        assert user.check_password(made_up)
+        assert not user.check_password(first.password or "")
+        entry, evidence = logged()
+        assert (entry.kind, evidence) == ("password_set", {"email": email})
+
+    def test_who_is_no_member_gets_no_password(self, acme: UUID) -> None:
+        with pytest.raises(NotFound):
+            setup.set_password(by=OPERATOR, email="bob@example.com")
 
 
 class TestARuntime:

@@ -119,7 +119,7 @@ ROWS = (
         "Campaign",
         "Winter schedule change",
         chips.campaign_state("pending"),
-        Chip("37 people outside", "info"),
+        Chip("37 recipients", "info"),
         "outreach-writer",
         "Would send “Your winter departure has a new time” to 37 people; 3 cannot be addressed.",
         ago(hours=2),

@@ -18,6 +18,7 @@ from dashboard.presenters.campaigns import (
     Picker,
     Preview,
     Progress,
+    Raw,
     ResolveDeliveries,
     Troubled,
 )
@@ -34,6 +35,7 @@ your departure on 14 December leaves at 09:40 instead of 08:15. Your seat stays 
 If the new time does not suit you, answer this mail until 5 December.
 
 Northwind Travel"""
+SOURCE = f"To: anna.lindqvist@example.org\nX-Long: {'long' * 60}\n\n{LETTER}"
 HEADERS = (
     Header("From", reveal_line("Northwind Travel <hello@northwind.example>")),
     Header("Reply-To", reveal_line("desk@northwind.example")),
@@ -46,6 +48,7 @@ PICKER = Picker(
     place="1 of 37",
     choices=(Choice("a", "anna.lindqvist@example.org", True), Choice("b", "m.duarte@example.net")),
     next_url="/w/northwind/campaigns/1/?to=b",
+    kept=(("back", "agent=outreach"),),
 )
 AUDIENCE = Audience(
     counts=(Count("will get it", "37", "ok"), Count("excluded", "3", "warn"), Count("in the list", "40")),
@@ -62,7 +65,7 @@ AUDIENCE = Audience(
             "row 31",
         ),
     ),
-    excluded_title="The 3 that get nothing, and why",
+    excluded_title="3 get nothing, and why",
     open=True,
 )
 CAMPAIGN = CampaignPage(
@@ -78,7 +81,13 @@ CAMPAIGN = CampaignPage(
         Fact("Id", reveal_line("winter-118")),
         Fact("Digest", DIGEST[:12]),
     ),
-    preview=Preview(PICKER, HEADERS, reveal(LETTER), "/frame/"),
+    preview=Preview(
+        PICKER,
+        HEADERS,
+        reveal(LETTER),
+        "/frame/",
+        raw=Raw(reveal(SOURCE), "/source/", "Date is set when it is sent."),
+    ),
     audience=AUDIENCE,
     acts=CampaignActs(
         approve=Act(**ACT),
@@ -124,7 +133,12 @@ CAMPAIGN_SENDING = replace(
         ),
         html_url="",
         note="The text holds {{ first_name }}, but this recipient brings no first_name.",
+        text_note="Shortened: the first 20,000 of 31,204 characters.",
     ),
+    audience=replace(
+        AUDIENCE, lacking="2 of the 37 recipients bring no value for a merge field.", lacking_url="/c?to=3"
+    ),
+    decisions_more=Link("There are older ones in the log", "/w/northwind/decisions/"),
     progress=PROGRESS,
     troubled=(
         ResolveDeliveries(
@@ -174,7 +188,10 @@ CAMPAIGN_SENDING = replace(
         ),
     ),
     acts=CampaignActs(
-        stop=ReasonAct(**ACT), take_back=Act(**ACT), closed="It was approved; the sending goes on by itself."
+        stop=ReasonAct(**ACT),
+        take_back=Act(**ACT),
+        closed="It was approved; the sending goes on by itself.",
+        closed_link=Link("Settle it", "#settle"),
     ),
     decisions=DECISIONS[:1],
 )

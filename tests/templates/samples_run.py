@@ -32,7 +32,7 @@ VERDICT = VerdictBox(
     ),
     (
         "A replay starts the agent again from its stored input, on the runtime travel-prod.",
-        "The record answers nothing in its place: look_up_booking and send_email may both run again.",
+        "It takes over no answer from before: look_up_booking and send_email may be called again.",
     ),
 )
 STEPS = (

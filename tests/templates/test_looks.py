@@ -177,7 +177,7 @@ def test_choosing_another_recipient_shows_their_message_in_place(look: Look) -> 
     page.goto("/campaign")
     with page.expect_request(lambda request: "to=b" in request.url and "hx-request" in request.headers):
         page.get_by_label("As it reaches").select_option("b")
-    expect(page).to_have_url(re.compile(r"/w/northwind/campaigns/1/\?to=b$"))
+    expect(page).to_have_url(re.compile(r"/w/northwind/campaigns/1/\?back=agent%3Doutreach&to=b$"))
     expect(page.get_by_role("heading", name="Who gets it")).to_be_visible()
     expect(page.get_by_text("Dear Anna").first).to_be_visible()
 

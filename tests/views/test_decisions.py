@@ -44,7 +44,7 @@ def test_the_log_lists_who_decided_what_and_why_newest_first(world: World) -> No
     campaign = world.campaign("Winter schedule")
     world.rejected(campaign, comment="The second date is wrong.")
 
-    rows = look(world).rows
+    rows = look(world, show="everything").rows
 
     assert "Rejected" in rows[0]
     assert "Mia Berg" in rows[0]
@@ -101,11 +101,11 @@ def test_pages_follow_each_other(world: World) -> None:
         decided(world, "dismiss", run)
     everything = 60 + 6  # the workspace, four members, the runtime
 
-    first = look(world)
+    first = look(world, show="everything")
     second = Read(world.visit("manager").get(first.links["Older →"]))
 
     assert (len(first.rows), len(second.rows)) == (50, everything - 50)
-    assert second.links["⇤ Back to the first page"] == world.at("decisions/")
+    assert second.links["⇤ Back to the first page"] == world.at("decisions/?show=everything")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_an_entry_shows_exactly_what_was_seen_when_a_replay_was_forced(world: Wo
     ):
         assert fact in page
     assert "A person had to decide" in page
-    assert "tools_called" in page
+    assert 'data-code="tools_called"' in page.html
     assert "look_up Answered ticked" in page
     assert "send_email No answer ticked" in page
     assert '{"to":"ann@example.com"}' in page
@@ -183,7 +183,9 @@ def test_an_entry_of_a_campaign_shows_the_content_it_was_bound_to(world: World) 
     assert "Mia Berg approved Winter schedule" in page
     assert "Subject Hello {{ name }}" in page
     assert "From Northwind <hello@northwind.example.com>" in page
+    assert "The text with its placeholders" in page
     assert "your departure moved." in page
+    assert "The HTML part, as source" in page
     assert "People who would get it 2" in page
     assert "Excluded 1" in page
     assert "Looked for 5 min" in page
@@ -209,7 +211,22 @@ def test_every_kind_of_entry_opens(world: World) -> None:
         page = entry(world, decision)
         assert page.status == 200
         assert "{x}" not in page
-    assert len(look(world).rows) == len(written)
+    assert len(look(world, show="everything").rows) == len(written)
+
+
+def test_what_was_set_up_is_left_out_until_somebody_asks_for_it(world: World) -> None:
+    decided(world, "dismiss", world.run("refund-1", said("x")))
+
+    assert len(look(world).rows) == 1
+    assert len(look(world, show="everything").rows) > 1
+    assert {"Decisions only", "Everything, with what was set up"} <= set(look(world).options)
+
+
+def test_a_decision_is_named_by_what_was_decided_with_the_person_beside_it(world: World) -> None:
+    world.forced(world.run("refund-1", call("c1", "send_email")))
+    page = look(world)
+    assert any(text.startswith("Forced replay refund-1") for text in page.links)
+    assert "Sam Okafor support" in page.row("Forced replay")
 
 
 def test_set_up_is_in_the_log_without_a_link_to_nowhere(world: World) -> None:

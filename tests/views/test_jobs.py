@@ -89,6 +89,31 @@ def test_taking_it_back_too_late_is_refused_in_words(world, started):
     assert "A worker already has this replay" in Read(answered)
 
 
+def of_page(world, job, seen, page):
+    url = world.at(f"jobs/{job.id}/?seen={seen}")
+    headers = {"HTTP_HX_REQUEST": "true", "HTTP_HX_CURRENT_URL": f"http://testserver{page}"}
+    return Read(world.visit("support").get(url, **headers))
+
+
+def test_once_it_ended_the_card_says_that_the_rest_of_the_page_is_old(world, started):
+    page = world.at(f"runs/{started.job.run_id}/") + "?back=tab%3Dprogress"
+    assert "Reload the page" not in of_page(world, started.job, "queued", page)
+    world.settled(started.job, "failed", "The runtime refused it.")
+
+    read = of_page(world, started.job, "queued", page)
+
+    assert "This page shows what was before." in read
+    assert read.links["Reload the page"] == page
+    assert "Reload the page" not in of_page(world, started.job, "failed", page), "that page shows the end"
+
+
+def test_the_answer_to_a_form_has_no_address_so_the_page_of_its_run_is_loaded(world, started):
+    world.settled(started.job, "failed", "The runtime refused it.")
+    read = of_page(world, started.job, "queued", world.at(f"runs/{started.run.id}/force"))
+    assert read.links["Reload the page"].startswith(world.at("runs/"))
+    assert not read.links["Reload the page"].endswith("force")
+
+
 @pytest.mark.parametrize("role", ["support", "reviewer", "manager", "admin"])
 def test_everybody_may_follow_it(world, started, role):
     assert progress(world, started.job, role).status_code == 200

@@ -109,8 +109,8 @@ def test_a_campaign_says_what_it_would_send_and_how_far_it_reaches(world: World)
     row = look(world).row("Winter schedule")
 
     assert "Waits for approval" in row
-    assert "Would send “Hello {{ name }}” to 2 people; 1 cannot be addressed." in row
-    assert "2 people outside" in row
+    assert "Would send a mail titled “Hello {{ name }}” to 2 people; 1 cannot be addressed." in row
+    assert "2 recipients" in row
 
 
 def test_a_campaign_with_doubtful_deliveries_waits_for_a_decision_again(world: World) -> None:

@@ -4,10 +4,11 @@ import pytest
 
 from approvals.models import Run
 from approvals.rules.permissions import why_not
-from tests.views.forms import form_of, offered
-from tests.views.of_runs import clean, dead, page
+from approvals.selectors import timelines
+from tests.views.forms import form_of, offered, send
+from tests.views.of_runs import REASON, clean, dead, page
 from tests.views.reading import Read
-from tests.world import call, ended, failure, said
+from tests.world import answer, call, ended, failure, said
 
 # What is shown.
 
@@ -36,7 +37,7 @@ def test_what_arrived_after_it_broke_off_stands_behind_the_mark_and_is_marked_la
     assert "Error, arrived late" in read and "mailbox full" in read
     assert read.text.index("It broke off here") < read.text.index("add_note", read.text.index("It broke off"))
     assert "arrived late" in read.text[read.text.index("add_note", read.text.index("It broke off here")) :]
-    assert "late_events" in read
+    assert 'data-code="late_events"' in read.html
 
 
 def test_a_missing_event_is_told_where_it_is_missing(world):
@@ -62,7 +63,7 @@ def test_where_a_tool_ran_the_page_never_says_that_none_did(world):
 
 def test_the_reasons_of_the_verdict_lead_to_the_calls(world):
     read = Read(page(world, dead(world)))
-    assert "A person has to decide" in read and "tools_called" in read
+    assert "A person has to decide" in read and 'data-code="tools_called"' in read.html
     assert 'href="#call-4"' in read.html and 'id="call-4"' in read.html
 
 
@@ -70,16 +71,11 @@ def test_what_the_run_was_started_with_is_shown(world):
     assert "refund C-17" in Read(page(world, dead(world)))
 
 
-def test_an_input_that_was_erased_is_said_to_be_gone(world, django_db_blocker):
+def test_an_input_that_was_erased_is_said_to_be_gone(world, monkeypatch):
+    """As it looks once the owner erased it: the row is not there."""
     run = dead(world)
-    # As the eraser does it, which is the owner; here the reader simply does not find the row.
-    from approvals.models import Payload
-    from approvals.selectors import timelines
-
-    assert world.read(lambda: timelines.input_of(run.input_payload_id)).value == "refund C-17"
-    with world.bound():
-        assert timelines.input_of(run.id).erased
-        assert Payload.objects.exists()
+    monkeypatch.setattr("approvals.selectors.run_pages.input_of", lambda _: timelines.input_of(run.id))
+    assert "What it was started with was erased" in Read(page(world, run))
 
 
 def test_text_of_others_is_shown_and_never_obeyed(world):
@@ -106,16 +102,23 @@ def test_a_run_that_goes_on_can_only_be_declared_interrupted(world):
 
 
 def test_an_older_attempt_leads_to_the_one_that_counts_and_decides_nothing(world):
-    first = clean(world)
     started = world.forced(dead(world))
-    del first
     second = world.handed_over(started)
     world.report(second, ended("failed", "again"))
     answered = page(world, world.read(lambda: Run.objects.get(id=second.replay_of_id)))
     read = Read(answered)
-    assert "A later attempt took the place of this run." in read
-    assert read.links["Decide on refund-8841#2"] == world.at(f"runs/{second.id}/")
+    assert "A later attempt took the place of this run." in read and "A later attempt counts" in read
+    assert "A person has to decide" not in read
+    assert read.links["Go to refund-8841#2"] == world.at(f"runs/{second.id}/")
     assert offered(answered) <= {"resolve-call"}
+
+
+def test_a_run_that_completed_waits_for_nobody_and_can_still_be_forced(world):
+    run = world.run("done", call("c1", "send_email"), answer("c1"), ended("completed"))
+    answered = page(world, run)
+    assert "It completed; nothing waits for a decision." in Read(answered)
+    assert "A person has to decide" not in Read(answered)
+    assert offered(answered) == {"force"}
 
 
 def test_every_attempt_is_listed_and_the_calls_of_all_are_to_be_ticked(world):
@@ -168,3 +171,32 @@ def test_a_journal_of_thousands_of_events_shows_every_call_and_says_what_is_left
     read = Read(page(world, run))
     assert "200 earlier events left out here; no call is among them." in read
     assert "send_email" in read and "step 599" in read and "step 3 " not in read
+
+
+def test_what_was_dismissed_says_by_whom_and_asks_nobody_to_decide(world):
+    run = dead(world)
+    client = world.visit("support")
+    send(client, form_of(client.get(world.at(f"runs/{run.id}/")), "/dismiss"), reason=REASON)
+    read = Read(page(world, run))
+    assert "It was dismissed by Sam Okafor on " in read and "It can be reopened." in read
+    assert "A person has to decide" not in read
+
+
+def test_two_calls_of_one_tool_are_told_apart_and_counted_once(world):
+    run = world.run(
+        "refund-1",
+        call("a", "send_email", to="ann@x.com"),
+        call("b", "send_email", to="bob@x.com"),
+        ended("failed"),
+    )
+    read = Read(page(world, run))
+    asked = read.text[read.text.index("What became of send_email") :]
+    assert "ann@x.com" in asked and "bob@x.com" in asked
+    assert "send_email ×2" in read.links
+
+
+@pytest.mark.parametrize("role", ["reviewer", "manager", "admin"])
+def test_who_may_not_force_it_gets_a_sentence_instead_of_the_form(world, role):
+    read = Read(page(world, dead(world), role))
+    assert "Start it again all the same" not in read
+    assert "Force a replay…" in read and 'href="#force"' not in read.html

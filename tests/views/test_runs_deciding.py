@@ -169,6 +169,7 @@ def in_doubt(world):
 def test_a_replay_in_doubt_is_never_a_dead_end(world, in_doubt, answered, kind, words):
     client = world.visit("support")
     shown = client.get(world.at(f"runs/{in_doubt.id}/"))
+    assert "Another attempt is under way" in Read(shown)
     assert "In doubt" in Read(shown) and "Settle first whether the replay began." in Read(shown)
     form = next(form for form in forms_of(shown) if form.action.endswith("/resolve"))
     wrong = send(client, form, resolution=answered, reason="x")
@@ -282,3 +283,12 @@ def test_a_run_with_a_thousand_calls_and_more_can_be_forced_and_is_asked_about_i
     answered = send(client, form, ack=form.ticks["ack"], ack_unknown="1", reason=REASON)
     assert answered.status_code == 303
     assert kinds(world) == ["resolve_run", "force_replay"]
+
+
+def test_who_decided_it_before_is_told_that_it_was_themselves(world):
+    run = dead(world)
+    client = world.visit("support")
+    stale = form_of(client.get(world.at(f"runs/{run.id}/")), "/force")
+    send(client, form_of(client.get(world.at(f"runs/{run.id}/")), "/dismiss"), reason=REASON)
+    read = Read(send(client, stale, ack=stale.ticks["ack"], reason=REASON))
+    assert "You already decided this" in read and "was first" not in read

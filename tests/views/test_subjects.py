@@ -25,7 +25,7 @@ def test_runs_deliveries_and_decisions_of_one_customer_stand_on_one_page(world: 
 
     assert "2 runs, 1 delivery and 2 decisions." in page
     assert "Called send_email, to ann@example.com." in page.row("Called tools")
-    assert "Never started." in page.row("refund-1#2")
+    assert "Waiting to start" in page.row("refund-1#2"), "neither running nor over before it began"
     assert "not-hers" not in page
     mail = page.row("550 no such box")
     assert "Winter schedule" in mail

@@ -51,7 +51,8 @@ class Message(_Event):
 
 
 class ToolCall(_Event):
-    """A tool is about to be called. Report it before it runs: then a missing call proves that nothing ran."""
+    """A tool is about to be called. Report it before it runs, and have the runtime added with --writes-ahead: then a
+    missing call proves that nothing ran."""
 
     type: Literal["tool_call"]
     call_id: Line

@@ -1,4 +1,4 @@
-"""`manage.py member add`."""
+"""`manage.py member add | password`."""
 
 import sys
 from typing import Any
@@ -18,8 +18,11 @@ from approvals.services import setup
 class Command(OperatorCommand):
     """Members."""
 
-    help = "Let somebody into a workspace."
-    actions = {"add": "Let somebody into a workspace; a new user gets a password, printed once."}
+    help = "Let somebody into a workspace, or give a member a new password."
+    actions = {
+        "add": "Let somebody into a workspace; a new user gets a password, printed once.",
+        "password": "Give a member a new password, printed once.",
+    }
 
     def add_add_arguments(self, parser: CommandParser) -> None:
         add_workspace_argument(parser)
@@ -40,6 +43,19 @@ class Command(OperatorCommand):
         self.say(f"{added.user.email} is a member of {row.slug} now: {', '.join(added.member.roles)}.")
         if added.password:
             self.say(f"Password, shown only now: {added.password}")
+
+    def add_password_arguments(self, parser: CommandParser) -> None:
+        add_workspace_argument(parser)
+        parser.add_argument("--email", required=True, metavar="E")
+        parser.add_argument("--password-stdin", action="store_true", help="read the password, one line")
+
+    def handle_password(self, *, workspace: str, email: str, password_stdin: bool, **_: Any) -> None:
+        given = _one_line_of_input() if password_stdin else ""
+        with in_workspace(workspace):
+            made_up = setup.set_password(by=current_operator(), email=email, password=given)
+        self.say(f"{email} has a new password.")
+        if made_up:
+            self.say(f"Password, shown only now: {made_up}")
 
 
 def _one_line_of_input() -> str:

@@ -9,6 +9,7 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 from approvals import sql
+from approvals.management.operator import spoken_errors
 
 
 class Command(migrate.Command):
@@ -24,7 +25,8 @@ class Command(migrate.Command):
             {key: owner[key] for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT")}
         )
         connection.guarded = False  # type: ignore[attr-defined]  # our backend (approvals.db.base)
-        super().handle(*args, **options)
+        with spoken_errors():
+            super().handle(*args, **options)
         with connection.cursor() as cursor:
             cursor.execute(sql.read("grants.sql", prefix=settings.ROLE_PREFIX))
         connection.close()

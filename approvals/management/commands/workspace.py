@@ -17,13 +17,20 @@ class Command(OperatorCommand):
 
     def add_create_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", metavar="NAME")
+        parser.add_argument(
+            "--hold-s",
+            type=int,
+            default=setup.HOLD_S,
+            metavar="N",
+            help=f"seconds in which an approval can be taken back ({setup.HOLD_S})",
+        )
         parser.add_argument("--slug", default="", help="its name in addresses; made from NAME otherwise")
 
     def add_list_arguments(self, parser: CommandParser) -> None:
         del parser
 
-    def handle_create(self, *, name: str, slug: str, **_: Any) -> None:
-        workspace = setup.create_workspace(by=current_operator(), name=name, slug=slug)
+    def handle_create(self, *, name: str, slug: str, hold_s: int, **_: Any) -> None:
+        workspace = setup.create_workspace(by=current_operator(), name=name, slug=slug, hold_s=hold_s)
         self.say(
             f'Workspace "{workspace.name}" was made; in commands and addresses it is called {workspace.slug}'
         )

@@ -47,7 +47,10 @@ class Command(BaseCommand):
 
     def _prepare(self, path: Path) -> None:
         if path.exists():
-            self.stdout.write("The demo members' passwords were printed when the demo was made.")
+            self.stdout.write(
+                "The demo members' passwords were printed when the demo was made; for a new one:\n"
+                "  python3 manage.py member password --workspace demo --email support@example.com"
+            )
             return
         by = operator("up")
         made = next((found.id for found in all_workspaces() if found.slug == SLUG), None)
