@@ -251,7 +251,7 @@ def test_more_than_we_read_is_refused(world: World) -> None:
     refusing_urls.refusal = Conflict("No.")
     client = world.visit("support")
 
-    many = client.post(world.at(f"runs/{uuid4()}/force"), {f"f{number}": "x" for number in range(2_000)})
+    many = client.post(world.at(f"runs/{uuid4()}/force"), {f"f{number}": "x" for number in range(26_000)})
     much = client.post(
         world.at(f"runs/{uuid4()}/force"),
         "reason=" + "x" * 6_000_000,
