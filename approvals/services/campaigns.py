@@ -123,8 +123,16 @@ def resolve_delivery(
         )
     kind = "send_again" if resolution == "do_again" else "resolve_delivery"
     delivery = Delivery.objects.select_for_update(no_key=True).get(id=seen.id)
-    if delivery.state not in ("in_doubt", "failed") or delivery.resolved_at is not None:
-        return _already_resolved(delivery, by, kind, resolution), True
+    first = _last_resolution(delivery)
+    # The second click of a double click may come when what the first one released is in doubt again already.
+    decided_since = first is not None and first.at > shown.opened_at
+    if delivery.state not in ("in_doubt", "failed") or delivery.resolved_at is not None or decided_since:
+        if first is None:
+            raise Conflict(
+                "This delivery does not wait for a decision any more. Reload the page to see where it stands."
+            )
+        own = decisions.own_or_refused(first, by=by, kind=kind, target_id=delivery.id, resolution=resolution)
+        return own, True
     given = {
         "reason": reason_given(reason),
         "resolution": resolution,
@@ -148,17 +156,10 @@ def resolve_delivery(
     return _record(by, kind, campaign, shown, given, target=delivery), False
 
 
-def _already_resolved(delivery: Delivery, by: Actor, kind: str, resolution: str) -> Decision:
-    first = (
-        Decision.objects.filter(target_id=delivery.id, kind__in=["resolve_delivery", "send_again"])
-        .order_by("-seq")
-        .first()
-    )
-    if first is None:
-        raise Conflict(
-            "This delivery does not wait for a decision any more. Reload the page to see where it stands."
-        )
-    return decisions.own_or_refused(first, by=by, kind=kind, target_id=delivery.id, resolution=resolution)
+def _last_resolution(delivery: Delivery) -> Decision | None:
+    """The newest answer to what became of one delivery."""
+    answers = Decision.objects.filter(target_id=delivery.id, kind__in=["resolve_delivery", "send_again"])
+    return answers.order_by("-seq").first()
 
 
 def _release_again(delivery: Delivery) -> UUID:

@@ -76,7 +76,7 @@ def campaign_page(
         sends=_SENDS[facts.status],
         preview=preview,
         audience=_audience(facts, lists, places, asked),
-        acts=acts_of(facts, hand),
+        acts=acts_of(facts, hand, now),
         progress=(
             None
             if undecided

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from approvals.rules.decisions import NOBODY_REACHED
+from approvals.rules.decisions import NOBODY_REACHED, TOO_LATE
 from approvals.selectors.campaigns import CampaignFacts, Trouble
 from dashboard.forms.shown import pack
 from dashboard.forms.tried import Tried
@@ -15,7 +15,7 @@ from dashboard.presenters.build_sending import on_its_way
 from dashboard.presenters.campaigns import CampaignActs, ResolveDeliveries, Troubled
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import Choice, DeliveryLine, Link
-from dashboard.presenters.text import plural, reveal_line, summary_line
+from dashboard.presenters.text import plain, plural, reveal_line, summary_line
 
 _CLOSED = {
     "approved": "It was approved. What can still be done about it stands with its sending.",
@@ -52,23 +52,23 @@ def offers(facts: CampaignFacts, tried: Tried) -> bool:
     return facts.status in _POSSIBLE[tried.act]
 
 
-def acts_of(facts: CampaignFacts, hand: Hand) -> CampaignActs:
+def acts_of(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
     """The decisions that are possible now; those that are not this member's say whose they are."""
     shown = _shown(facts.id, facts, hand)
     stop = hand.reason_act("campaign_stop", facts.id, permission="stop_send", shown=shown)
     match facts.status:
         case "pending":
             approve = hand.act("campaign_approve", facts.id, permission="approve", shown=shown)
+            failed = facts.job.outcome if facts.job and facts.job.status == "failed" else ""
             return CampaignActs(
-                approve=approve
-                if facts.recipients
-                else replace(approve, refused=approve.refused or NOBODY_REACHED),
+                approve=replace(approve, refused=approve.refused or _impossible(facts, now)),
                 approve_text=f"Approve for {plural(facts.recipients, 'person', 'people')}",
                 binding=(
                     f"Bound to exactly this text and these recipients (digest {facts.digest[:12]})."
                     " It is queued, not sent at once."
                 ),
                 reject=hand.reason_act("campaign_reject", facts.id, permission="reject", shown=shown),
+                closed=plain(failed),
             )
         case "approved":
             # The form that stops it is there too: once it begins, the fragment shows it in place of the other.
@@ -89,6 +89,13 @@ def acts_of(facts: CampaignFacts, hand: Hand) -> CampaignActs:
             return CampaignActs(closed="Some of it is being sent once more.")
         case status:
             return CampaignActs(closed=_CLOSED.get(status, ""))
+
+
+def _impossible(facts: CampaignFacts, now: datetime) -> str:
+    """Why nobody can approve it, whoever they are."""
+    if not facts.recipients:
+        return NOBODY_REACHED
+    return TOO_LATE if facts.send_by and facts.send_by < now else ""
 
 
 def troubled_of(

@@ -199,6 +199,23 @@ def test_resolving_twice_is_harmless_and_the_second_person_sees_who_was_first(mi
     assert len(f.rows(Job.objects)) == before
 
 
+def test_the_second_click_on_send_again_sends_nothing_though_it_is_in_doubt_once_more(mia, rob):
+    campaign, delivery = in_doubt(mia, to=1)
+    shown = f.shown_campaign(campaign)
+    first, repeated = resolve(mia, delivery, "do_again", shown=shown)
+    assert not repeated
+    [own] = f.rows(Job.objects.filter(delivery_id=delivery.id))
+    held = jobs.claim(job_id=own.id, task_id="t2")
+    intent = sending.next_intent(held=held, sealed=sending.begin(held=held))
+    assert sending.settle(held=held, intent=intent, state="in_doubt", reply="the connection broke again")
+    again, repeated = resolve(mia, delivery, "do_again", shown=shown)
+    assert (again.id, repeated) == (first.id, True)
+    with pytest.raises(AlreadyDecided):
+        resolve(rob, delivery, "do_again", shown=shown)
+    assert states(campaign) == ["in_doubt"]
+    assert len(f.rows(Job.objects.filter(delivery_id=delivery.id))) == 1
+
+
 def test_another_answer_after_the_first_is_no_repetition(mia):
     _, delivery = in_doubt(mia)
     resolve(mia, delivery, "leave")

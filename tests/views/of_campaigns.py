@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from approvals.db.binding import bind
 from approvals.models import Campaign, Decision, Delivery, Job
-from tests import factories
 from tests.views.forms import form_of, send
 from tests.views.reading import Read
 from tests.world import World
 
 REASON = "The second paragraph promises a refund."
-
-
-def holding(seconds: int) -> World:
-    """A world with a reviewer, in which an approval is held for so long before it goes out."""
-    workspace = factories.workspace("holding", hold_s=seconds)
-    mia = factories.person("Mia Berg", "reviewer", of=workspace)
-    with bind(workspace.id):
-        return World(workspace, factories.runtime(name="another"), {"reviewer": mia})
 
 
 def path_of(world: World, campaign: Campaign, rest: str = "") -> str:
