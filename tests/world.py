@@ -97,10 +97,10 @@ class World:
     people: dict[str, User]
 
     @classmethod
-    def create(cls, name: str = "Northwind", *, writes_ahead: bool = True) -> World:
-        """A workspace with one member for each role, and a runtime."""
+    def create(cls, name: str = "Northwind", *, writes_ahead: bool = True, hold_s: int = 0) -> World:
+        """A workspace with one member for each role, and a runtime; an approval is held for `hold_s` seconds."""
         by, number = operator("tests"), next(_numbers)
-        workspace = setup.create_workspace(by=by, name=name, slug=f"{name.lower()}-{number}", hold_s=0)
+        workspace = setup.create_workspace(by=by, name=name, slug=f"{name.lower()}-{number}", hold_s=hold_s)
         with bind(workspace.id):
             people = {
                 role: setup.add_member(
