@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -19,8 +19,8 @@ from tests.views.of_campaigns import (
     decided,
     everything,
     follow,
-    holding,
     jobs,
+    look,
     path_of,
     status,
 )
@@ -67,10 +67,10 @@ class TestApproving:
         digest = world.read(lambda: Version.objects.get(campaign_id=campaign.id).digest)
         assert (entry.actor_name, entry.actor_roles, entry.digest) == ("Mia Berg", ["reviewer"], digest)
         assert entry.opened_at is not None
-        assert "Approved" in page.row("Mia Berg")
+        assert "Mia Berg reviewer" in page.row("Approved")
 
     def test_within_the_hold_it_says_for_how_long_it_can_be_taken_back(self, db: None) -> None:
-        world = holding(90)
+        world = World.create(hold_s=90)
         page = follow(world, decide(world, world.campaign(), "approve"))
         assert "Sending is queued: it starts in 1 min 30 s, and can be taken back until then." in page
         assert "Goes out in 1 min" in page
@@ -122,6 +122,26 @@ class TestApproving:
         assert page.status == 409
         assert "Mia Berg took this approval back after you opened this page." in page
         assert status(world, campaign) == "pending"
+
+    def test_a_campaign_whose_time_is_over_is_not_approved_and_says_why(self, world: World) -> None:
+        late = world.campaign(send_by=datetime.now(UTC) - timedelta(minutes=5))
+        page = look(world, late)
+        assert "send-by passed 5 min ago" in page
+        assert "<button disabled>Approve for 2 people" in page.html
+        assert "The time by which this campaign was to be sent is over. Reject it" in page
+        assert decide(world, late, "approve").status_code == 409
+        assert decided(world) == []
+
+    def test_an_approval_that_failed_says_why_it_waits_again(self, world: World) -> None:
+        campaign = world.campaign()
+        world.approved(campaign)
+        job = world.read(lambda: Job.objects.get(campaign_id=campaign.id))
+        world.settled(job, "failed", "The campaign is not the one that was approved any more.")
+        with world.bound():
+            Campaign.objects.filter(id=campaign.id).update(status="pending")
+        page = look(world, campaign)
+        assert "The campaign is not the one that was approved any more." in page
+        assert "Approve for 2 people" in page
 
     def test_a_campaign_that_reaches_nobody_cannot_be_approved(self, world: World) -> None:
         answer = decide(world, world.campaign(recipients=["no address"]), "approve")
@@ -194,17 +214,6 @@ class TestTakingBackAndStopping:
         assert "Give a reason of at least 10 characters" in page
         assert ">no</textarea>" in page.html
         assert status(world, campaign) == "sending"
-
-    def test_a_form_that_is_gone_meanwhile_does_not_swallow_what_was_typed(self, world: World) -> None:
-        campaign = ready_for(world, "stop")
-        client = world.visit("reviewer")
-        form = form_of(client.get(path_of(world, campaign)), "/stop")
-        with world.bound():
-            Campaign.objects.filter(id=campaign.id).update(status="finished")
-        page = Read(send(client, form, reason="I typed \x0b this"))
-        assert page.status == 409
-        assert "there is nothing to stop" in page
-        assert "I typed" in page
 
 
 @pytest.mark.parametrize("act", ACTS)
