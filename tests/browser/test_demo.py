@@ -110,6 +110,6 @@ def test_both_decisions_are_in_the_log_with_what_was_seen(sign_in: Callable[[str
     page.get_by_role("link", name="Decisions").first.click()
     expect(page.locator("main")).to_contain_text("Sam Support")
     expect(page.locator("main")).to_contain_text("Robin Reviewer")
-    page.locator("main").get_by_role("link", name="Sam Support").first.click()
+    page.locator("main").get_by_role("link", name=re.compile("Forced replay")).first.click()
     expect(page.locator("main")).to_contain_text("send_email")
     expect(page.locator("main")).to_contain_text("Mara did not get her confirmation")
