@@ -53,7 +53,11 @@ class WorkspaceMiddleware:
                 stack.enter_context(transaction.atomic())
                 with connection.cursor() as cursor:
                     cursor.execute("set transaction read only")
-            return self.get_response(request)
+            answer = self.get_response(request)
+            if request.user.is_authenticated:
+                # "Back" after signing out must not show a customer from the browser's own store.
+                answer.headers.setdefault("Cache-Control", "private, no-store")
+            return answer
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """A refusal becomes its page; anything else is Django's to answer. Nothing of a failed GET is kept."""

@@ -130,3 +130,7 @@ class TestFrame:
             Job.objects.update(due_at=Now() - timedelta(minutes=4))  # type: ignore[operator]
 
         assert "Alarm" not in self.frame(world)
+
+
+def test_no_page_of_somebody_signed_in_stays_in_the_browsers_store(world: World) -> None:
+    assert "no-store" in world.visit("support").get(world.at("")).headers["Cache-Control"]
