@@ -73,11 +73,6 @@ def is_ours(held: Claim) -> bool:
     return _update(held, "fence = fence", "")
 
 
-def renew(held: Claim) -> bool:
-    """Within a transaction: hold the job for another lease; False if it is no longer ours."""
-    return _update(held, "lease_until = clock_timestamp() + %s", "", _lease())
-
-
 def accepted(held: Claim, outcome: str) -> bool:
     """Within a transaction: the runtime took the replay; from here the new run's own timers watch over it."""
     return _update(held, "accepted_at = clock_timestamp(), lease_until = null, outcome = %s", "", outcome)

@@ -17,8 +17,6 @@ from dashboard.presenters.runs import RunActs
 from dashboard.presenters.text import plain, plural, reveal_line, summary_line
 
 ON_ITS_WAY = "A replay is on its way. Until it ends there is nothing else to decide."
-NEVER_BEGAN = "This replay never began."
-SUPERSEDED = "A later attempt took the place of this run."
 ASKED_AT_ONCE = 50  # calls; one form for each of thousands would be a page of many megabytes
 _OF_CALLS = ("happened", "did_not_happen", "leave")
 _OF_JOBS = ("happened", "do_again", "leave")
