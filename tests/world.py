@@ -44,7 +44,7 @@ from approvals.rules.digests import canonical, sha256_hex
 from approvals.rules.permissions import ROLES
 from approvals.rules.shown import Shown
 from approvals.selectors.lineages import judged
-from approvals.services import campaigns, payloads, replays, setup
+from approvals.services import campaigns, outcomes, payloads, replays, setup
 
 PASSWORD = "correct horse battery"
 NAMES = {"support": "Sam Okafor", "reviewer": "Mia Berg", "manager": "Max Lind", "admin": "Ada Admin"}
@@ -234,6 +234,7 @@ class World:
             Job.objects.filter(id=job.id).update(
                 status=status, outcome=outcome, finished_at=Now(), lease_until=None
             )
+            outcomes.record(job.id)
 
     # -- campaigns ------------------------------------------------
 
@@ -323,6 +324,7 @@ class World:
                 )
             Job.objects.filter(id=job.id).update(status="done", outcome="Done.", finished_at=Now())
             Campaign.objects.filter(id=campaign.id).update(status="finished", finished_at=Now())
+            outcomes.record(job.id)
             return list(Delivery.objects.filter(campaign_id=campaign.id).order_by("position"))
 
     # -- more people ----------------------------------------------

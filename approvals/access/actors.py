@@ -1,4 +1,4 @@
-"""Who acts: a member on a page, a token at the machine API, the rule itself, or the operator at a command."""
+"""Who acts: a member on a page, a token at the machine API, the rule itself, the operator at a command, or nobody."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from approvals.rules import permissions
 class Actor:
     """Who did it, as the decision log keeps it: frozen at the moment of the decision."""
 
-    kind: str  # member, token, rule or operator
+    kind: str  # member, token, rule, operator or system
     id: str
     name: str
     roles: tuple[str, ...] = ()
@@ -55,6 +55,10 @@ class TokenBearer:
     def actor(self) -> Actor:
         """The token as the decision log names it."""
         return Actor(kind="token", id=str(self.token_id), name=f"token {self.hint}…")
+
+
+# Who writes down what came of an execution: nobody decided anything there.
+SECONDLOOK = Actor(kind="system", id="Secondlook", name="Secondlook")
 
 
 def operator(name: str) -> Actor:

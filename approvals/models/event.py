@@ -29,6 +29,11 @@ class Event(WorkspaceModel):
         constraints = [
             models.UniqueConstraint(fields=["workspace", "run", "seq"], name="event_seq_once"),
         ]
+        indexes = [  # who allowed this call?
+            models.Index(
+                fields=["workspace", "call_id"], condition=models.Q(type="tool_call"), name="event_call"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.seq} {self.type}"

@@ -56,6 +56,7 @@ class Run(IdentifiedModel):
             models.Index(fields=["workspace", "lineage_id", "created_at"], name="run_lineage"),
             models.Index(fields=["workspace", "subject", "-created_at"], name="run_subject"),
             models.Index(fields=["workspace", "created_at", "id"], name="run_created"),
+            models.Index(fields=["workspace", "external_id"], name="run_external_id"),
             models.Index(fields=["silent_after"], condition=models.Q(status="running"), name="run_silent"),
             models.Index(
                 fields=["overlong_after"], condition=models.Q(status="running"), name="run_overlong"

@@ -38,7 +38,7 @@ def reason_given(reason: str, *, field: str = "reason") -> str:
     What cannot be seen does not count, and what no keyboard writes is not kept.
     """
     reason = reason.replace("\r\n", "\n").strip()
-    if any(char == _REPLACED or (char not in "\t\n" and category(char) in _NEVER_TYPED) for char in reason):
+    if not _can_be_kept(reason):
         raise Invalid(field, "This text holds a character that cannot be stored; type it again.")
     if sum(category(char) != "Cf" and char not in _BLANK for char in reason) < REASON_LENGTH:
         raise Invalid(
@@ -47,6 +47,18 @@ def reason_given(reason: str, *, field: str = "reason") -> str:
     if len(reason) > LONGEST_REASON:
         raise Invalid(field, f"Keep the reason under {LONGEST_REASON} characters.")
     return reason
+
+
+def as_typed(text: str) -> str:
+    """What somebody typed who was refused, however short; empty where it is no text that can be kept."""
+    text = text.replace("\r\n", "\n").strip()
+    return text[:LONGEST_REASON] if _can_be_kept(text) else ""
+
+
+def _can_be_kept(text: str) -> bool:
+    return not any(
+        char == _REPLACED or (char not in "\t\n" and category(char) in _NEVER_TYPED) for char in text
+    )
 
 
 def call_key(run_id: str, call_id: str) -> str:

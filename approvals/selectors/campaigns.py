@@ -16,7 +16,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from approvals.models import AudienceRow, Campaign, Decision, Delivery
 from approvals.rules.content import Content
 from approvals.selectors.campaign_counts import counts_of, newest_version
-from approvals.selectors.decisions import Entry, entries_of
+from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
 from approvals.selectors.job_progress import Progress, progress_of
 from approvals.selectors.reach import spelling_of
 
@@ -203,7 +203,7 @@ def lacking(version_id: UUID, names: Sequence[str]) -> tuple[int, UUID | None]:
 
 def decisions_of(campaign_id: UUID, *, size: int) -> tuple[list[Entry], bool]:
     """(the newest decisions on the campaign and its deliveries, whether there are more)."""
-    return entries_of(Decision.objects.filter(item_id=campaign_id).order_by("-seq"), size)
+    return entries_of(Decision.objects.filter(NOT_AN_OUTCOME, item_id=campaign_id).order_by("-seq"), size)
 
 
 def _waiting(version_id: UUID) -> QuerySet[Any]:

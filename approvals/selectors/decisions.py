@@ -19,7 +19,8 @@ from approvals.selectors.reach import reach_of
 
 PEOPLE = 500  # that the filter offers at most
 SET_UP = ("workspace_created", "member_added", "runtime_added", "token_created", "token_revoked")
-OTHERS = ("rule", "token", "operator")  # who decides without being a member
+OTHERS = ("rule", "token", "operator", "system")  # who writes in the log without being a member
+NOT_AN_OUTCOME = ~Q(kind="outcome")  # beside a decision its job says what came of it
 _FIRST_DAY = date(1970, 1, 1)
 
 
@@ -27,7 +28,7 @@ _FIRST_DAY = date(1970, 1, 1)
 class Wanted:
     """The filters of the log; empty means any. `person` is a user's id or one of OTHERS. Days are days of UTC.
 
-    `decisions_only` leaves out what was set up, unless that very kind is asked for.
+    `decisions_only` leaves out what was set up and what came of a decision, unless just that is asked for.
     """
 
     person: str = ""
@@ -174,6 +175,8 @@ def _conditions(wanted: Wanted) -> Iterable[Q]:
         yield Q(kind=wanted.kind)
     elif wanted.decisions_only:
         yield ~Q(kind__in=SET_UP)
+        if wanted.person != "system":
+            yield NOT_AN_OUTCOME
     if wanted.agent:
         yield Q(agent=wanted.agent)
     if wanted.since:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from approvals.models import Decision, Run
 from approvals.rules.verdict import RunFacts, Verdict
-from approvals.selectors.decisions import Entry, entries_of
+from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
 from approvals.selectors.did import Attempt, attempts_of
 from approvals.selectors.job_progress import Progress, progress_of
 from approvals.selectors.lineages import judged
@@ -82,7 +82,7 @@ def open_run(run: Run) -> OpenedRun:
     """
     facts, verdict, digest = judged(run)
     attempts = attempts_of([run.lineage_id]).get(run.lineage_id, ())
-    decisions = Decision.objects.filter(item_id=run.lineage_id).order_by("-seq")
+    decisions = Decision.objects.filter(NOT_AN_OUTCOME, item_id=run.lineage_id).order_by("-seq")
     return OpenedRun(
         run=_told(run),
         facts=facts,

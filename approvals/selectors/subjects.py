@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from approvals.models import Decision, Delivery, Run
-from approvals.selectors.decisions import Entry, entries_of
+from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
 from approvals.selectors.did import Attempt, runs_in_short
 from approvals.selectors.reach import Reach, spelling_of
 
@@ -89,16 +89,20 @@ def deliveries_of(name: str, *, after: Place | None = None, size: int) -> tuple[
 
 def decisions_of(reach: Reach, *, before: int | None = None, size: int) -> tuple[list[Entry], bool]:
     """(the decisions before this number, whether there are more)."""
-    rows = Decision.objects.filter(reach.decisions).order_by("-seq")
+    rows = _decisions(reach).order_by("-seq")
     return entries_of(rows.filter(seq__lt=before) if before is not None else rows, size)
 
 
 def counts_of(name: str, reach: Reach) -> Counts:
     """How much there is."""
     lists: Sequence[QuerySet[Run] | QuerySet[Delivery] | QuerySet[Decision]] = (
-        _runs(name), _deliveries(name), Decision.objects.filter(reach.decisions),
+        _runs(name), _deliveries(name), _decisions(reach),
     )  # fmt: skip
     return Counts(*(rows.order_by()[:COUNTED].count() for rows in lists))
+
+
+def _decisions(reach: Reach) -> QuerySet[Decision]:
+    return Decision.objects.filter(reach.decisions, NOT_AN_OUTCOME)
 
 
 def _runs(name: str) -> QuerySet[Run]:

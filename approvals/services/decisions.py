@@ -4,11 +4,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.db import transaction
+
 from approvals.access.actors import Actor
 from approvals.db.binding import current_workspace
-from approvals.exceptions import AlreadyDecided
+from approvals.exceptions import AlreadyDecided, NotFound, Refusal, Stale
 from approvals.models import Decision
+from approvals.rules.decisions import RESOLUTIONS, as_typed
+from approvals.rules.shown import Shown
 from approvals.selectors.payloads import proven
+from approvals.selectors.targets import where_of
 from approvals.services import payloads
 
 
@@ -50,6 +55,50 @@ def record(
         digest=digest,
         payload_id=stored.id,
         payload_hash=stored.hash,
+    )
+
+
+@transaction.atomic
+def record_refusal(
+    *,
+    by: Actor,
+    tried: str,
+    target: tuple[str, UUID],
+    refusal: Refusal,
+    shown: Shown | None = None,
+    digest: str = "",
+    reason: str = "",
+    resolution: str = "",
+) -> Decision:
+    """An attempt to decide that was refused, after it was rolled back: what was tried, on what, and what was said.
+
+    `shown` is what the form said that its page had shown; None where no page of ours was made for this person. A
+    machine is shown nothing: then `digest` is of what there is. NotFound where the target is not there.
+    """
+    kind, target_id = target
+    where = where_of(kind, target_id)
+    if where is None:
+        raise NotFound()
+    given = {
+        "tried": tried,
+        "code": refusal.code,
+        "said": refusal.text,
+        "reason": as_typed(reason),
+        "resolution": resolution,
+        "meaning": RESOLUTIONS.get(resolution, ""),
+        "changed": refusal.changed if isinstance(refusal, Stale) else [],
+    }
+    return record(
+        by=by,
+        kind="refused",
+        target_kind=kind,
+        target_id=target_id,
+        item_id=where.item_id,
+        agent=where.agent,
+        subject=where.subject,
+        digest=shown.digest if shown else digest,
+        opened_at=shown.opened_at if shown else None,
+        evidence={**where.named, **{name: value for name, value in given.items() if value}},
     )
 
 

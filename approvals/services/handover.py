@@ -68,8 +68,7 @@ def prepare(*, held: Claim) -> Order | None:
 
 
 def _refuse(held: Claim, run: Run, why: str) -> None:
-    if jobs.finish(held, "failed", why):
-        runs.never_began(run)
+    jobs.finish(held, "failed", why, then=lambda: runs.never_began(run))
 
 
 @transaction.atomic
@@ -82,8 +81,5 @@ def settle(*, held: Claim, kind: str, detail: str) -> bool:
         runs.watch(run)
         return True
     if kind == "refused":
-        if not jobs.finish(held, "failed", detail):
-            return False
-        runs.never_began(run)
-        return True
+        return jobs.finish(held, "failed", detail, then=lambda: runs.never_began(run))
     return jobs.finish(held, "in_doubt", detail)

@@ -1,9 +1,11 @@
 """The life of a job: claimed once, fenced, settled by whoever holds the fence.
 
 Every step is one conditional statement by the database's clock; a row count of 0 means that somebody was first, or
-that the lease is over. A step that sees 0 does nothing more.
+that the lease is over. A step that sees 0 does nothing more. A job ends through `_ended` alone, which appends to the
+log what came of it; the database refuses the commit of one that does not (sql/0010_outcomes).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -13,6 +15,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from approvals.models import Job, Run
+from approvals.services import outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +81,28 @@ def accepted(held: Claim, outcome: str) -> bool:
     return _update(held, "accepted_at = clock_timestamp(), lease_until = null, outcome = %s", "", outcome)
 
 
-def finish(held: Claim, status: str, outcome: str) -> bool:
-    """Within a transaction: the job ends as done, failed or in_doubt, with one sentence."""
-    return _update(
+def finish(held: Claim, status: str, outcome: str, *, then: Callable[[], object] | None = None) -> bool:
+    """Within a transaction, at its end: the job is done, failed or in_doubt, with one sentence.
+
+    `then` is what follows from that for its run or campaign. False, and nothing of it, if the lease was lost.
+    """
+    ended = _update(
         held,
         "status = %s, outcome = %s, finished_at = clock_timestamp(), lease_until = null",
         "",
         status,
         outcome,
     )
+    if ended:
+        _ended(held.job_id, then)
+    return ended
+
+
+def _ended(job_id: UUID, then: Callable[[], object] | None = None) -> None:
+    """What follows first, so that the entry tells of it and is the last write."""
+    if then is not None:
+        then()
+    outcomes.record(job_id)
 
 
 def requeue(held: Claim, *, wait_s: float = 0, outcome: str = "") -> bool:
@@ -139,7 +155,9 @@ def expire(*, job_id: UUID) -> str | None:
         return _expire_send(job)
     if job.intent_at is None:
         return _set(job, "queued", "The worker was lost before anything was asked for.")
-    return _set(job, "in_doubt", "The worker was lost after it began to ask the runtime.")
+    _set(job, "in_doubt", "The worker was lost after it began to ask the runtime.")
+    _ended(job.id)
+    return "in_doubt"
 
 
 def _expire_send(job: Job) -> str:
@@ -185,6 +203,7 @@ def follow(*, job_id: UUID) -> str | None:
     job.status, job.outcome = _ENDINGS[run.status]
     job.lease_until, job.finished_at = None, run.ended_at or run.interrupted_at
     job.save(update_fields=["status", "outcome", "lease_until", "finished_at"])
+    _ended(job.id)
     return job.status
 
 

@@ -60,22 +60,45 @@ def force(
     return _decide(by=by, run_id=run_id, shown=shown, kind="force_replay", given=given)
 
 
-@transaction.atomic
 def request_by_rule(*, bearer: TokenBearer, run_id: UUID) -> Started:
     """A machine asks; the verdict answers, unless a person did. NotSafe names every reason and every call."""
+    answer = _by_rule(bearer, run_id)
+    if isinstance(answer, Refusal):
+        raise answer
+    return answer
+
+
+@transaction.atomic
+def _by_rule(bearer: TokenBearer, run_id: UUID) -> Started | Refusal:
     seen = Run.objects.filter(id=run_id, runtime_id=bearer.runtime_id).first()
     if seen is None:
         raise NotFound()
     case = lineages.judge(lineages.lock(seen))
+    refusal: Refusal
     if not case.verdict.may_start_again:
-        raise NotSafe(case.verdict)
-    if Run.objects.filter(lineage_id=case.run.lineage_id, dismissed_at__isnull=False).exists():
-        raise Conflict(
+        refusal = NotSafe(case.verdict)
+    elif Run.objects.filter(lineage_id=case.run.lineage_id, dismissed_at__isnull=False).exists():
+        refusal = Conflict(
             "A person decided that nothing is to be done about this run. It can start again once somebody reopens it.",
             code="dismissed",
         )
-    evidence = lineages.evidence_of(case, {"asked_for_by": bearer.hint})
-    return start(by=rule_for(bearer), run=case.run, kind="replay", evidence=evidence, digest=case.digest)
+    else:
+        evidence = lineages.evidence_of(case, {"asked_for_by": bearer.hint})
+        return start(by=rule_for(bearer), run=case.run, kind="replay", evidence=evidence, digest=case.digest)
+    _keep_refused_once(bearer, case, refusal)
+    return refusal
+
+
+def _keep_refused_once(bearer: TokenBearer, case: Case, refusal: Refusal) -> None:
+    """In the log, under the lineage's lock: once a token, run and digest. An agent may ask every second."""
+    by = bearer.actor
+    known = Decision.objects.filter(
+        target_id=case.run.id, kind="refused", actor_kind=by.kind, actor_id=by.id, digest=case.digest
+    )
+    if not known.exists():
+        decisions.record_refusal(
+            by=by, tried="replay", target=("run", case.run.id), refusal=refusal, digest=case.digest
+        )
 
 
 @transaction.atomic

@@ -50,18 +50,22 @@ def begin(*, held: Claim) -> Sealed | None:
     version = Version.objects.filter(campaign_id=campaign.id).latest("number")
     approved = Decision.objects.filter(jobs__id=held.job_id).values_list("digest", flat=True).get()
     if approved != version.digest:
-        if jobs.finish(
-            held, "failed", "The campaign is not the one that was approved any more; nothing was sent."
-        ):
-            # It waits for a decision again: the one that was made is about another content.
-            Campaign.objects.filter(id=campaign.id, status="approved").update(status="pending")
+        # It waits for a decision again: the one that was made is about another content.
+        approved_one = Campaign.objects.filter(id=campaign.id, status="approved")
+        jobs.finish(
+            held,
+            "failed",
+            "The campaign is not the one that was approved any more; nothing was sent.",
+            then=lambda: approved_one.update(status="pending"),
+        )
         return None
     if held.delivery_id is None:
         if campaign.status == "approved":
             if Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
                 # Approved in time, but no worker took it in time: a person decides again.
-                if jobs.finish(held, "failed", f"Nothing was sent. {TOO_LATE}"):
-                    Campaign.objects.filter(id=campaign.id).update(status="pending")
+                this = Campaign.objects.filter(id=campaign.id)
+                said = f"Nothing was sent. {TOO_LATE}"
+                jobs.finish(held, "failed", said, then=lambda: this.update(status="pending"))
                 return None
             Campaign.objects.filter(id=campaign.id).update(status="sending")
         elif campaign.status != "sending":
@@ -151,8 +155,12 @@ def end_batch(*, held: Claim, trouble: str = "") -> str:
         why = f"The mail server asked to wait, or was not there: {trouble}" if trouble else ""
         given_back = jobs.requeue(held, wait_s=RETRY_S if waits else 0, outcome=why)
         return "queued" if given_back else "lost"
-    if not jobs.finish(held, "done", _told(held)):
-        return "lost"
+    ended = jobs.finish(held, "done", _told(held), then=lambda: _finish_campaign(campaign, held))
+    return "done" if ended else "lost"
+
+
+def _finish_campaign(campaign: Campaign, held: Claim) -> None:
+    """A campaign is finished with the last of its jobs."""
     others = Job.objects.filter(campaign_id=campaign.id, status__in=["held", "queued", "running"]).exclude(
         id=held.job_id
     )
@@ -162,7 +170,6 @@ def end_batch(*, held: Claim, trouble: str = "") -> str:
                 "update approvals_campaign set status = 'finished', finished_at = clock_timestamp() where id = %s",
                 [campaign.id],
             )
-    return "done"
 
 
 def _left(held: Claim) -> QuerySet[Delivery]:

@@ -7,6 +7,7 @@ from approvals.selectors.decisions import Entry, Person, Wanted
 from dashboard.forms import decisions as form
 from dashboard.presenters import chips
 from dashboard.presenters.ages import when
+from dashboard.presenters.chips import Chip
 from dashboard.presenters.decisions import DecisionFilter, DecisionsPage
 from dashboard.presenters.parts import Choice, DecisionLine, Empty, Link
 from dashboard.presenters.places import Places
@@ -28,6 +29,8 @@ DID: Mapping[str, str] = {
     "cancel_replay": "took back the replay of {x}",
     "cancel_send": "took back the approval of {x}",
     "stop": "stopped {x}",
+    "refused": "was refused a decision on {x}",
+    "outcome": "wrote down what came of {x}",
     "workspace_created": "made the workspace {x}",
     "member_added": "added {x}",
     "password_set": "gave {x} a new password",
@@ -35,7 +38,12 @@ DID: Mapping[str, str] = {
     "token_created": "made a token for {x}",
     "token_revoked": "revoked a token of {x}",
 }
-OTHERS = {"rule": "The rule (no person)", "token": "A token", "operator": "An operator"}
+OTHERS = {
+    "rule": "The rule (no person)",
+    "token": "A token",
+    "operator": "An operator",
+    "system": "Nobody: what came of it",
+}
 _NAMED_BY = ("run", "campaign", "email", "runtime", "name")  # evidence that says what an entry is about
 
 
@@ -64,18 +72,36 @@ def decisions_page(
 def decision_line(entry: Entry, places: Places, now: datetime, *, back: str = "") -> DecisionLine:
     """One entry on one line."""
     return DecisionLine(
-        what=chips.decision_kind(entry.kind),
+        what=kind_of(entry),
         who=who_of(entry),
         roles=roles_of(entry),
         at=when(entry.at, now),
         url=places.decision(entry.id, places.back(back)),
         about=summary_line(name_of(entry), 100),
         about_url=target_url(entry, places),
-        reason=summary_line(entry.reason)
+        reason=summary_line(_words_of(entry))
         if entry.given is not None
         else reveal_line("altered" if entry.altered else "erased"),
-        outcome=chips.job_state(entry.job) if entry.job else None,
+        outcome=chips.job_state(state) if (state := entry.job or ended_as(entry)) else None,
     )
+
+
+def kind_of(entry: Entry) -> Chip:
+    """The kind of an entry; one about a refusal says what was refused."""
+    if entry.kind == "refused":
+        return chips.refused(str((entry.given or {}).get("tried") or ""))
+    return chips.decision_kind(entry.kind)
+
+
+def ended_as(entry: Entry) -> str:
+    """The state in which a job ended, of an entry about that; else empty."""
+    return str((entry.given or {}).get("status") or "") if entry.kind == "outcome" else ""
+
+
+def _words_of(entry: Entry) -> str:
+    """The sentence of a line: the reason that was given, what somebody was told who was refused, or what came of it."""
+    key = {"refused": "said", "outcome": "outcome"}.get(entry.kind)
+    return str((entry.given or {}).get(key) or "") if key else entry.reason
 
 
 def who_of(entry: Entry) -> str:

@@ -8,7 +8,7 @@ from approvals.rules.messages import merge
 from approvals.selectors.decisions import Entry, Opened, Sealed
 from dashboard.presenters import chips
 from dashboard.presenters.ages import absolute, span, when
-from dashboard.presenters.build_decisions import DID, name_of, roles_of, target_url, who_of
+from dashboard.presenters.build_decisions import DID, kind_of, name_of, roles_of, target_url, who_of
 from dashboard.presenters.build_job import job_progress
 from dashboard.presenters.decisions import DecisionPage, Seen, SeenCall
 from dashboard.presenters.parts import NOTHING, Fact, Link, Reason, Trail, VerdictBox
@@ -48,7 +48,14 @@ _GIVEN = {
     "slug": "Slug",
     "hint": "Token begins with",
     "asked_for_by": "Asked for by token",
+    "said": "They were told",
+    "changed": "What had changed",
+    "status": "The job ended as",
+    "outcome": "In words",
+    "run_status": "The new run then",
+    "deliveries": "Deliveries then",
 }
+_STATES = ("status", "run_status")
 _CAME_OF_IT = {
     "reject": "Nothing was sent. Whoever proposed it can read the comment.",
     "declare_interrupted": "The run counted as interrupted from then on and waited for a decision.",
@@ -59,6 +66,8 @@ _CAME_OF_IT = {
     "cancel_replay": "The replay was taken back before a worker had it. Nothing was started.",
     "cancel_send": "It was taken back before anything was sent, and waits for a decision again.",
     "stop": "What had not been sent by then is not sent.",
+    "refused": "Nothing: it was refused, and nothing was done.",
+    "outcome": "This entry says what came of an earlier one.",
 }
 
 
@@ -68,8 +77,8 @@ def decision_page(opened: Opened, *, places: Places, overdue_s: int, now: Any, b
     who = who_of(entry)
     name = name_of(entry)
     return DecisionPage(
-        title=f"{chips.decision_kind(entry.kind).label}: {plain(name)}" if name else entry.kind,
-        what=chips.decision_kind(entry.kind),
+        title=f"{kind_of(entry).label}: {plain(name)}" if name else entry.kind,
+        what=kind_of(entry),
         who=who,
         at=when(entry.at, now),
         sentence=summary_line(f"{who} {_did(entry, name)}", 300),
@@ -94,6 +103,9 @@ def decision_page(opened: Opened, *, places: Places, overdue_s: int, now: Any, b
 
 
 def _did(entry: Entry, name: str) -> str:
+    tried = str((entry.given or {}).get("tried") or "")
+    if entry.kind == "refused" and tried:
+        return f"was refused the {chips.tried(tried)} of {name or 'it'}"
     return DID.get(entry.kind, f"{entry.kind} {{x}}").replace("{x}", name or "it")
 
 
@@ -111,6 +123,8 @@ def _facts(opened: Opened, places: Places) -> tuple[Fact, ...]:
         facts.append(Fact("Agent", reveal_line(opened.agent)))
     if opened.subject:
         facts.append(Fact("Customer", reveal_line(opened.subject), places.subject(opened.subject)))
+    if isinstance(first := (entry.given or {}).get("decision"), dict):
+        facts.append(Fact("What came of", f"entry {first.get('seq')}", places.decision(str(first.get("id")))))
     return tuple(facts)
 
 
@@ -169,7 +183,7 @@ def _attempt(run: Mapping[str, Any]) -> Fact:
 
 def _plain_facts(given: Mapping[str, Any], *, sealed: bool) -> tuple[Fact, ...]:
     return tuple(
-        Fact(name, summary_line(_said(given[key]), 300))
+        Fact(name, summary_line(_said(given[key], words=key in _STATES), 300))
         for key, name in _GIVEN.items()
         if name
         and given.get(key) not in (None, "")
@@ -177,9 +191,13 @@ def _plain_facts(given: Mapping[str, Any], *, sealed: bool) -> tuple[Fact, ...]:
     )
 
 
-def _said(value: Any) -> str:
+def _said(value: Any, *, words: bool = False) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{number} {str(state).replace('_', ' ')}" for state, number in value.items())
+    if words:
+        return str(value).replace("_", " ")
     return ", ".join(str(one) for one in value) if isinstance(value, list) else str(value)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from django.utils.html import format_html
@@ -97,6 +97,25 @@ _DECISION = {
     "cancel_replay": Chip("Replay taken back"),
     "cancel_send": Chip("Approval taken back"),
     "stop": Chip("Stopped", "danger"),
+    "refused": Chip("Refused", "warn", "Somebody tried it and was refused; nothing was done"),
+    "outcome": Chip("What came of it"),
+}
+# What was refused, as a noun.
+_TRIED = {
+    "replay": "replay",
+    "force_replay": "forced replay",
+    "replay_again": "second replay",
+    "declare_interrupted": "declared interruption",
+    "dismiss": "dismissal",
+    "reopen": "reopening",
+    "resolve_run": "resolution",
+    "resolve_delivery": "resolution",
+    "send_again": "second sending",
+    "approve": "approval",
+    "reject": "rejection",
+    "cancel_replay": "withdrawal",
+    "cancel_send": "withdrawal",
+    "stop": "stop",
 }
 
 
@@ -152,6 +171,17 @@ def record_kind(kind: str) -> Chip:
 def provenance(kind: str) -> Chip:
     """How we know of an event: reported, observed, guarded."""
     return _of(_PROVENANCE, kind)
+
+
+def tried(kind: str) -> str:
+    """A kind of decision as the noun for what somebody tried."""
+    return _TRIED.get(kind) or kind.replace("_", " ") or "decision"
+
+
+def refused(kind: str) -> Chip:
+    """The chip of an attempt at a decision of this kind that was refused; of any, where the kind was erased."""
+    chip = _DECISION["refused"]
+    return replace(chip, label=f"{chip.label}: {tried(kind)}") if kind else chip
 
 
 def decision_kind(kind: str) -> Chip:

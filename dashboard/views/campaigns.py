@@ -13,7 +13,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from approvals.access.desk import campaign_for, delivery_for
 from approvals.exceptions import Invalid, NotFound
@@ -31,7 +31,7 @@ from dashboard.presenters.campaigns import Preview
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plural
-from dashboard.views.deciding import answer, found, trail_of
+from dashboard.views.deciding import answer, deciding, found, trail_of
 from dashboard.views.frames import framed
 from dashboard.views.shell import render_page
 
@@ -102,7 +102,7 @@ def source(request: PageRequest, slug: str, campaign_id: UUID, delivery_id: UUID
     return response
 
 
-@require_POST
+@deciding("approve", on="campaign")
 def approve(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Release exactly what was shown."""
     _, seen = found(request, campaign_for, campaign_id, "approve")
@@ -113,7 +113,7 @@ def approve(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     return _done(request, campaign_id, decision, repeated, said)
 
 
-@require_POST
+@deciding("reject", on="campaign")
 def reject(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Refuse it, with a comment for whoever proposed it."""
     _, seen = found(request, campaign_for, campaign_id, "reject")
@@ -128,7 +128,7 @@ def reject(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     return _done(request, campaign_id, decision, repeated, said)
 
 
-@require_POST
+@deciding("cancel_send", on="campaign")
 def take_back(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Undo an approval before a worker begins with it."""
     _, seen = found(request, campaign_for, campaign_id, "cancel_send")
@@ -137,7 +137,7 @@ def take_back(request: PageRequest, slug: str, campaign_id: UUID) -> HttpRespons
     return _done(request, campaign_id, decision, repeated, said)
 
 
-@require_POST
+@deciding("stop", on="campaign")
 def stop(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Stop it while it is being sent."""
     _, seen = found(request, campaign_for, campaign_id, "stop_send")
@@ -152,7 +152,7 @@ def stop(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     return _done(request, campaign_id, decision, repeated, said)
 
 
-@require_POST
+@deciding("resolve_delivery", on="delivery")
 def resolve(request: PageRequest, slug: str, delivery_id: UUID) -> HttpResponse:
     """Say what became of deliveries in doubt or failed: one decision each, and all of them or none.
 

@@ -1,22 +1,28 @@
 """What every view that decides something does: look, ask who may, read what was shown, and answer.
 
 The order of the refusals is the same everywhere: 404 for what is not there, 403 for whoever may not, 422 for a form
-that this page never made for this person, and only then what the service says.
+that this page never made for this person, and only then what the service says. What is refused to a person, for lack
+of a right or because of how things stand, is an entry of the log.
 """
 
 from collections.abc import Callable
+from functools import wraps
 from typing import TypeVar
 from uuid import UUID
 
+import structlog
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
 
 from approvals.access.actors import Actor
-from approvals.exceptions import DECIDED
+from approvals.exceptions import DECIDED, Conflict, Invalid, NotAllowed, Refusal
+from approvals.rules.decisions import RESOLUTIONS
 from approvals.rules.shown import Shown
 from approvals.selectors import queue
+from approvals.services import decisions
 from dashboard.forms import queue as forms
 from dashboard.forms.shown import unpack
 from dashboard.middleware import PageRequest
@@ -25,12 +31,61 @@ from dashboard.presenters.places import Places
 from dashboard.presenters.text import summary_line
 
 _Found = TypeVar("_Found")
+_View = Callable[..., HttpResponse]
+# What the answer "do it again" makes of an attempt.
+_AGAIN = {("job", "resolve_run"): "replay_again", ("delivery", "resolve_delivery"): "send_again"}
+log = structlog.get_logger(__name__)
 
 
 class SeeOther(HttpResponseRedirect):
     """To a page, by GET, after something was decided."""
 
     status_code = 303
+
+
+def deciding(tried: str, *, on: str) -> Callable[[_View], _View]:
+    """A view that decides, by POST alone: the kind of decision, and what its address names (the view's one id).
+
+    Each deciding view is made with this, so that no refusal is lost; a test tries every address.
+    """
+
+    def made(view: _View) -> _View:
+        @require_POST
+        @wraps(view)
+        def decided(request: PageRequest, slug: str, **ids: UUID) -> HttpResponse:
+            try:
+                return view(request, slug, **ids)
+            except (NotAllowed, Conflict) as refusal:
+                [target] = ids.values()
+                _keep(request, tried, (on, target), refusal)
+                raise
+
+        return decided
+
+    return made
+
+
+def _keep(request: PageRequest, tried: str, target: tuple[str, UUID], refusal: Refusal) -> None:
+    """Write the refused attempt down, in a transaction of its own; what was refused was rolled back before."""
+    resolution = request.POST.get("resolution") or ""
+    if resolution == "do_again":
+        tried = _AGAIN.get((target[0], tried), tried)
+    try:
+        shown = unpack(request.POST.get("shown") or "", target=target[1], user_id=request.actor.id)
+    except Invalid:
+        shown = None
+    try:
+        decisions.record_refusal(
+            by=request.actor,
+            tried=tried,
+            target=target,
+            refusal=refusal,
+            shown=shown,
+            reason=request.POST.get("reason") or request.POST.get("comment") or "",
+            resolution=resolution if resolution in RESOLUTIONS else "",
+        )
+    except Exception:  # whatever is wrong with the log: they are told why nothing was done
+        log.exception("a refused attempt could not be written down", tried=tried, target=str(target[1]))
 
 
 def found(

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import Resolver404
 from django.urls import resolve as resolve_url
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
 from approvals.access.desk import job_for
@@ -20,7 +20,7 @@ from dashboard.forms.tried import tried
 from dashboard.middleware import PageRequest
 from dashboard.presenters.build_job import job_progress
 from dashboard.presenters.places import Places
-from dashboard.views.deciding import answer, found
+from dashboard.views.deciding import answer, deciding, found
 from dashboard.views.runs import shown
 
 
@@ -52,7 +52,7 @@ def _page_of(request: PageRequest, slug: str, told: Progress) -> str:
     return places.campaign(told.campaign_id) if told.campaign_id else places.run(decided_on(told.id))
 
 
-@require_POST
+@deciding("cancel_replay", on="job")
 def cancel(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
     """Take a replay back that no worker has begun with."""
     _, seen = found(request, job_for, job_id, "cancel_replay")
@@ -62,7 +62,7 @@ def cancel(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
     return answer(request, decision.kind, repeated=repeated, said=said, page=Places(slug).run(run_id))
 
 
-@require_POST
+@deciding("resolve_run", on="job")
 def resolve(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
     """Say what became of a replay in doubt."""
     _, seen = found(request, job_for, job_id, "resolve_run")

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.http import HttpResponse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from approvals.access.desk import run_for
 from approvals.exceptions import Invalid
@@ -17,7 +17,7 @@ from dashboard.middleware import PageRequest
 from dashboard.presenters.build_run import run_page
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
-from dashboard.views.deciding import answer, back_of, found, trail_of
+from dashboard.views.deciding import answer, back_of, deciding, found, trail_of
 from dashboard.views.shell import render_page
 
 QUEUED = "Queued: this run will be started again. You can follow it here."
@@ -44,7 +44,7 @@ def shown(request: PageRequest, slug: str, run_id: UUID, sent: Tried | None = No
     return render_page(request, "runs/page.html", made, status=422 if sent else 200, current="queue")
 
 
-@require_POST
+@deciding("replay", on="run")
 def replay(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     """Start a run again that nothing stands in the way of."""
     _, seen = found(request, run_for, run_id, "replay")
@@ -52,7 +52,7 @@ def replay(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     return _answer(request, run_id, started.decision.kind, started.repeated, QUEUED)
 
 
-@require_POST
+@deciding("force_replay", on="run")
 def force(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     """Start a run again in spite of what it did."""
     _, seen = found(request, run_for, run_id, "force_replay")
@@ -71,7 +71,7 @@ def force(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     return _answer(request, run_id, started.decision.kind, started.repeated, QUEUED)
 
 
-@require_POST
+@deciding("declare_interrupted", on="run")
 def declare_interrupted(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     """Say that a run which looks alive is dead."""
     _, seen = found(request, run_for, run_id, "declare_interrupted")
@@ -86,7 +86,7 @@ def declare_interrupted(request: PageRequest, slug: str, run_id: UUID) -> HttpRe
     return _answer(request, run_id, decision.kind, repeated, said)
 
 
-@require_POST
+@deciding("dismiss", on="run")
 def dismiss(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     """Say that nothing is to be done about it."""
     _, seen = found(request, run_for, run_id, "dismiss")
@@ -98,7 +98,7 @@ def dismiss(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     return _answer(request, run_id, decision.kind, repeated, "Dismissed: this run left the queue.")
 
 
-@require_POST
+@deciding("reopen", on="run")
 def reopen(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     """Take back that nothing is to be done about it."""
     _, seen = found(request, run_for, run_id, "reopen")
@@ -110,7 +110,7 @@ def reopen(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     return _answer(request, run_id, decision.kind, repeated, "Reopened: this run needs a decision again.")
 
 
-@require_POST
+@deciding("resolve_run", on="call")
 def resolve_call(request: PageRequest, slug: str, run_id: UUID) -> HttpResponse:
     """Say what became of a call without an answer."""
     _, seen = found(request, run_for, run_id, "resolve_run")

@@ -1,0 +1,52 @@
+"""Where an entry of the log belongs, from what it is about."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from approvals.models import Campaign, Delivery, Job, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The lineage or campaign on whose page an entry stands, whose it is, and what the thing is called."""
+
+    item_id: UUID
+    agent: str
+    subject: str = ""
+    named: Mapping[str, str] = field(default_factory=dict)
+
+
+def where_of(kind: str, target_id: UUID) -> Where | None:
+    """Where an entry about this run, call (by its run), campaign, delivery or job belongs; None where there is none."""
+    match kind:
+        case "run" | "call":
+            return _of(run=Run.objects.filter(id=target_id).first())
+        case "campaign":
+            return _of(campaign=Campaign.objects.filter(id=target_id).first())
+        case "delivery":
+            delivery = Delivery.objects.select_related("campaign").filter(id=target_id).first()
+            return _of(campaign=delivery.campaign, recipient=delivery.address) if delivery else None
+        case "job":
+            job = Job.objects.select_related("run", "campaign", "delivery").filter(id=target_id).first()
+            return where_of_job(job) if job else None
+        case _:
+            raise ValueError(f"nothing is decided about a {kind}")
+
+
+def where_of_job(job: Job) -> Where | None:
+    """The same for a job that was read with its run, campaign and delivery."""
+    return _of(
+        run=job.run, campaign=job.campaign, recipient=job.delivery.address if job.delivery is not None else ""
+    )
+
+
+def _of(*, run: Run | None = None, campaign: Campaign | None = None, recipient: str = "") -> Where | None:
+    if run is not None:
+        return Where(run.lineage_id, run.agent, run.subject, {"run": run.external_id})
+    if campaign is not None:
+        named = {"campaign": campaign.name, "recipient": recipient}
+        return Where(
+            campaign.id, campaign.agent, named={name: value for name, value in named.items() if value}
+        )
+    return None
