@@ -47,7 +47,5 @@ def _deliveries(job: Job) -> dict[str, int]:
     """How many deliveries are in each state: of the whole campaign, or the one that was sent again."""
     if job.delivery is not None:
         return dict(Counter([job.delivery.state]))
-    states = Delivery.objects.filter(
-        version__campaign_id=job.campaign_id, version__digest=job.decision.digest
-    )
+    states = Delivery.objects.filter(version__campaign=job.campaign, version__digest=job.decision.digest)
     return dict(states.order_by().values_list("state").annotate(Count("id")))
