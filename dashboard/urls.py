@@ -4,13 +4,14 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from dashboard.routes import decide_routes
 from dashboard.routes_campaigns import campaign_routes
-from dashboard.views import decisions, health, home, mail, queue, refusals, subjects
+from dashboard.views import authority, decisions, health, home, mail, queue, refusals, subjects
 
 # Read within a workspace; the middleware binds it by the slug.
 read_routes: list[URLPattern] = [
     path("", queue.page, name="queue"),
     path("live/", queue.live, name="queue_live"),
     path("subjects/", subjects.page, name="subject"),
+    path("authority", authority.page, name="authority"),
     path("decisions/", decisions.page, name="decisions"),
     path("decisions/<uuid:decision_id>/", decisions.entry, name="decision"),
 ]

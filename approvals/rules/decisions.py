@@ -1,10 +1,11 @@
 """The kinds of decisions: which release an effect, and what a decider has to give."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
 from unicodedata import category
 
 from approvals.exceptions import Invalid
-from approvals.rules.verdict import RunFacts, Verdict
+from approvals.rules.verdict import CallFacts, RunFacts, Verdict
 
 # Exactly one job each (sql/0005_decisions enforces it).
 RELEASING = frozenset({"replay", "force_replay", "replay_again", "approve", "send_again"})
@@ -21,6 +22,9 @@ LONGEST_REASON = 2000
 _REPLACED = "\ufffd"  # what stands in for bytes that are no text
 _NEVER_TYPED = frozenset({"Cc", "Cs"})  # control characters and halves of characters
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # count as letters or signs, and show nothing
+
+_MARKED, _MARK = 100, 6  # calls that a form can name, and characters for each
+_NAMED = 5  # new calls that are named
 
 UNKNOWN_ACKNOWLEDGED = "I know that this run may have done things that are not listed here."
 
@@ -78,8 +82,18 @@ def check_acknowledged(verdict: Verdict, ticked: Collection[str], unknown_ticked
 def told(facts: Iterable[RunFacts]) -> dict[str, list[str | int]]:
     """What a decider was told about a lineage, small enough to travel in a form."""
     return {
-        run.id: [run.status, run.record.kind, len(run.calls), run.events, run.late_events] for run in facts
+        run.id: [run.status, run.record.kind, len(run.calls), run.events, run.late_events, _marks(run.calls)]
+        for run in facts
     }
+
+
+def _marks(calls: Sequence[CallFacts]) -> str:
+    """A few characters for each call, by which it is known again; none where there are too many for a form."""
+    return "".join(_mark(call) for call in calls) if len(calls) <= _MARKED else ""
+
+
+def _mark(call: CallFacts) -> str:
+    return sha256(call.call_id.encode()).hexdigest()[:_MARK]
 
 
 def changes(before: Mapping[str, list[str | int]], now: Iterable[RunFacts]) -> list[str]:
@@ -89,15 +103,33 @@ def changes(before: Mapping[str, list[str | int]], now: Iterable[RunFacts]) -> l
         if run.id not in before:
             sentences.append(f"A new attempt {run.external_id} appeared.")
             continue
-        status, kind, calls, events, late = before[run.id]
+        status, kind, calls, events, late, *marks = before[
+            run.id
+        ]  # a page opened before an upgrade has no marks
         if run.status != status:
             sentences.append(f"Attempt {run.external_id} was {status} and is {run.status} now.")
         if run.record.kind != kind:
             sentences.append(f"What attempt {run.external_id} did was {kind} and is {run.record.kind} now.")
-        if len(run.calls) != calls:
+        if new := _new(run.calls, str(*marks), int(calls)):
+            word = "a new call" if len(new) == 1 else f"{len(new)} new calls"
+            sentences.append(f"Attempt {run.external_id} has {word}: {_listed(new)}.")
+        elif len(run.calls) != calls:
             sentences.append(
                 f"Attempt {run.external_id} had {calls} call{'' if calls == 1 else 's'} and has {len(run.calls)} now."
             )
         if (run.events, run.late_events) != (events, late):
             sentences.append(f"New events of attempt {run.external_id} arrived.")
     return sentences or ["Details of what this run did are different now."]
+
+
+def _new(calls: Sequence[CallFacts], marks: str, told_of: int) -> list[str]:
+    """The names of the calls that nobody was told of, as far as that can be said."""
+    if len(marks) != told_of * _MARK:
+        return []
+    known = {marks[place : place + _MARK] for place in range(0, len(marks), _MARK)}
+    return [call.name or "a tool" for call in calls if _mark(call) not in known]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMED])
+    return f"{shown} and {len(names) - _NAMED} more" if len(names) > _NAMED else shown

@@ -15,6 +15,7 @@ from dashboard.presenters.build_sending import on_its_way
 from dashboard.presenters.campaigns import CampaignActs, ResolveDeliveries, Troubled
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import Choice, DeliveryLine, Link
+from dashboard.presenters.places import Places
 from dashboard.presenters.text import plain, plural, reveal_line, summary_line
 
 _CLOSED = {
@@ -117,7 +118,7 @@ def troubled_of(
         reason_error=tried.error_at("reason"),
         title=plural(facts.waiting[state], *_TITLES[state]),
         deliveries=tuple(
-            Troubled(value=str(row.id), line=_delivery(row, now), ticked=str(row.id) in tried.ticked)
+            Troubled(value=str(row.id), line=_delivery(row, hand, now), ticked=str(row.id) in tried.ticked)
             for row in rows
         ),
         choices=tuple(replace(choice, chosen=choice.value == tried.resolution) for choice in _ANSWERS[state]),
@@ -127,12 +128,13 @@ def troubled_of(
     )
 
 
-def _delivery(row: Trouble, now: datetime) -> DeliveryLine:
+def _delivery(row: Trouble, hand: Hand, now: datetime) -> DeliveryLine:
     return DeliveryLine(
         address=reveal_line(row.address),
         state=chips.delivery_state(row.state),
         at=when(row.at, now) if row.at else None,
         note=summary_line(row.reply, 300),
+        authority_url=Places(hand.slug).authority(str(row.id)) if hand.actor.may("read_log") else "",
     )
 
 

@@ -24,9 +24,10 @@ def subject_page(
     runs: tuple[Sequence[Attempt], bool],
     sent: tuple[Sequence[Sent], bool],
     decisions: tuple[Sequence[Entry], bool],
+    may_ask: bool,
     now: datetime,
 ) -> SubjectPage:
-    """The whole page; each list comes with whether there is more of it."""
+    """The whole page; each list comes with whether there is more of it. `may_ask` who allowed a delivery."""
     last_run, last_sent, last_entry = runs[0][-1:], sent[0][-1:], decisions[0][-1:]
     return SubjectPage(
         title=plain(name),
@@ -37,7 +38,7 @@ def subject_page(
         runs_older=(
             places.subject(name, form.address(runs=Place(last_run[0].at, last_run[0].id))) if runs[1] else ""
         ),
-        deliveries=tuple(_delivery(one, places, now) for one in sent[0]),
+        deliveries=tuple(_delivery(one, places, now, may_ask=may_ask) for one in sent[0]),
         deliveries_older=places.subject(name, form.address(sent=last_sent[0].place)) if sent[1] else "",
         decisions=tuple(decision_line(entry, places, now) for entry in decisions[0]),
         decisions_older=places.subject(name, form.address(before=last_entry[0].seq)) if decisions[1] else "",
@@ -57,7 +58,7 @@ def run_line(run: Attempt, places: Places, now: datetime) -> RunLine:
     )
 
 
-def _delivery(one: Sent, places: Places, now: datetime) -> DeliveryLine:
+def _delivery(one: Sent, places: Places, now: datetime, *, may_ask: bool) -> DeliveryLine:
     undecided = one.state == "planned" and one.campaign_status in ("pending", "rejected")
     troubled = one.state in ("failed", "in_doubt", "skipped")
     return DeliveryLine(
@@ -68,6 +69,7 @@ def _delivery(one: Sent, places: Places, now: datetime) -> DeliveryLine:
         campaign_url=places.campaign(one.campaign_id),
         note=summary_line(one.reply) if troubled else NOTHING,
         message_id=reveal_line(one.message_id),
+        authority_url=places.authority(str(one.id)) if may_ask else "",
     )
 
 

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
+from approvals.rules.decisions import call_key
 from approvals.rules.digests import canonical
 from approvals.rules.verdict import CallFacts
 from approvals.selectors.run_pages import OpenedRun
@@ -15,6 +16,7 @@ from dashboard.presenters.ages import span, when
 from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.did import WHY_UNKNOWN
 from dashboard.presenters.parts import NOTHING
+from dashboard.presenters.places import Places
 from dashboard.presenters.runs import NoTool, Step
 from dashboard.presenters.text import clip, count, plural, pretty, reveal, reveal_line, summary_line
 
@@ -36,20 +38,25 @@ def anchors_of(opened: OpenedRun) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Journal:
-    """The run with its calls and answers by call id; of several answers the last counts."""
+    """The run with its calls and answers by call id; of several answers the last counts.
+
+    `places` where the reader may ask who allowed a call.
+    """
 
     opened: OpenedRun
+    places: Places | None
     facts: Mapping[str, CallFacts]
     calls: Mapping[str, Line]
     answers: Mapping[str, Line]
 
 
-def steps_of(opened: OpenedRun) -> tuple[Step, ...]:
-    """The timeline."""
+def steps_of(opened: OpenedRun, places: Places | None = None) -> tuple[Step, ...]:
+    """The timeline; with `places` each call leads to who allowed it."""
     run, now = opened.run, opened.now
     lines = opened.timeline.lines
     journal = _Journal(
         opened,
+        places,
         {call.call_id: call for call in opened.own.calls},
         {line.call_id: line for line in reversed(lines) if line.type == "tool_call"},
         {line.call_id: line for line in lines if line.type == "tool_result"},
@@ -203,6 +210,9 @@ def _call(line: Line, journal: _Journal, shown: tuple[Chip, ...]) -> Step:
         tone="info" if running else _TONES.get(state, "quiet"),
         text=summary_line(_remark(line, opened, state, running), 2_500),
         late=line.late,
+        authority_url=journal.places.authority(call_key(opened.own.id, line.call_id))
+        if journal.places
+        else "",
     )
     if line.type == "tool_call" and line.content is not None:
         args, note = clip(pretty(line.content.get("args", {})))

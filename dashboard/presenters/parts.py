@@ -100,6 +100,7 @@ class DeliveryLine:
     campaign_url: str = ""
     note: SafeString = NOTHING
     message_id: SafeString = NOTHING
+    authority_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

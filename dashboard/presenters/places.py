@@ -47,6 +47,10 @@ class Places:
         named = urlencode({"name": name})
         return _with(reverse("subject", args=[self.slug]), f"{named}&{query}" if query else named)
 
+    def authority(self, asked: str = "") -> str:
+        """Who allowed what goes by this."""
+        return _with(reverse("authority", args=[self.slug]), urlencode({"q": asked}) if asked else "")
+
     def decisions(self, query: str = "") -> str:
         """The decision log."""
         return _with(reverse("decisions", args=[self.slug]), query)

@@ -48,6 +48,7 @@ class Step:
     result_note: str = ""
     receipt: SafeString = NOTHING
     late: bool = False
+    authority_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

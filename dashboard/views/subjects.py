@@ -32,6 +32,7 @@ def page(request: PageRequest, slug: str) -> HttpResponse:
         runs=selectors.runs_of(asked.name, after=asked.runs, size=SIZE),
         sent=selectors.deliveries_of(asked.name, after=asked.sent, size=SIZE),
         decisions=decisions,
+        may_ask=request.actor.may("read_log"),
         now=timezone.now(),
     )
     return render_page(request, "subjects/page.html", shown)

@@ -63,6 +63,7 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/", reads="view"),
     Address("w/<slug>/live/", reads="view"),
     Address("w/<slug>/subjects/", reads="view", query="?name=ann"),
+    Address("w/<slug>/authority", reads="read_log", query="?q=ann@example.com"),
     Address("w/<slug>/decisions/", reads="read_log"),
     Address("w/<slug>/decisions/<uuid>/", reads="read_log", about="decision"),
     Address("w/<slug>/runs/<uuid>/", reads="view", about="run"),

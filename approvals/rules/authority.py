@@ -1,0 +1,102 @@
+"""Who allowed an effect: one plain answer from the decisions that led to it, or that there were none."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+from approvals.exceptions import DECIDED
+from approvals.rules.decisions import RELEASING
+
+# Why nobody allowed something; `{replay}` is the attempt that took the place of a run.
+NOBODY: Mapping[str, str] = {
+    "original": "Nobody: the runtime started this run by itself.",
+    "supplied": "Nobody: this run did not call the tool. Only a result for it was supplied.",
+    "late_replay": "Nobody: this call came late, after {replay} had begun as a replay of its run.",
+    "late_interrupted": "Nobody: this call came late, after its run was interrupted.",
+    "late_ended": "Nobody: this call came late, after its run had reported its end.",
+    "late_never": "Nobody: this call was reported for a replay that was taken back or never handed over.",
+    "late": "Nobody: this call came late, when its run counted as over.",
+    "unknown": "Nobody: no decision that allowed this is in the log.",
+}
+_RULE = "The rule allowed it, because it was certain that nothing had been done: {who}, on {on}."
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision on the way to an effect; `job` and `outcome` are of the execution that it released, if it did."""
+
+    decision_id: UUID
+    seq: int
+    at: datetime
+    kind: str
+    actor_kind: str
+    who: str
+    roles: Sequence[str]
+    job: str = ""
+    outcome: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Who decided what, and when."""
+        if self.actor_kind == "rule":
+            return _RULE.format(who=self.who, on=_spoken(self.at))
+        roles = f" ({', '.join(self.roles)})" if self.roles else ""
+        return f"{self.who}{roles} {DECIDED.get(self.kind, 'decided this')} on {_spoken(self.at)}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """A delivery, a run or a call of a run, with the decisions that led to it, oldest first.
+
+    `nobody` is a key of NOBODY where no decision allowed it; `not_done` says why it did not happen, where it did not.
+    `replay` is the attempt that had begun before a late call; `seq` the number of a call's first event.
+    """
+
+    what: str
+    id: UUID
+    name: str
+    state: str
+    at: datetime | None
+    item_id: UUID
+    item: str
+    agent: str
+    subject: str = ""
+    message_id: str = ""
+    call_id: str = ""
+    seq: int = 0
+    steps: tuple[Step, ...] = ()
+    nobody: str = ""
+    not_done: str = ""
+    replay: str = ""
+
+    @property
+    def allowed(self) -> bool:
+        """Whether a decision or the rule let it happen."""
+        return not self.nobody and any(step.kind in RELEASING for step in self.steps)
+
+    @property
+    def answer(self) -> str:
+        """The whole answer in plain sentences."""
+        said = [self.not_done] if self.not_done else []
+        if self.nobody:
+            said.append(NOBODY[self.nobody].format(replay=self.replay))
+        if self.what == "call" and self.nobody.startswith("late"):
+            said.append(f"Its run {self.item}: {_who_began(self.steps)}")
+        elif self.what == "call" and self.nobody == "original":
+            said.append("The agent made this call in it.")
+        elif self.what == "call" and self.steps:
+            said.append(f"The agent made this call in {self.item}.")
+            said += [step.sentence for step in self.steps]
+        elif not self.nobody:
+            said += [step.sentence for step in self.steps]
+        return " ".join(said)
+
+
+def _who_began(steps: Sequence[Step]) -> str:
+    return " ".join(step.sentence for step in steps) if steps else NOBODY["original"]
+
+
+def _spoken(at: datetime) -> str:
+    at = at.astimezone(UTC)
+    return f"{at.day} {at:%B %Y at %H:%M} UTC"
