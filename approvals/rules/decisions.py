@@ -110,7 +110,7 @@ def changes(before: Mapping[str, list[str | int]], now: Iterable[RunFacts]) -> l
             sentences.append(f"Attempt {run.external_id} was {status} and is {run.status} now.")
         if run.record.kind != kind:
             sentences.append(f"What attempt {run.external_id} did was {kind} and is {run.record.kind} now.")
-        if new := _new(run.calls, str(*marks), int(calls)):
+        if new := _new(run.calls, str(marks[0]) if marks else "", int(calls)):
             word = "a new call" if len(new) == 1 else f"{len(new)} new calls"
             sentences.append(f"Attempt {run.external_id} has {word}: {_listed(new)}.")
         elif len(run.calls) != calls:

@@ -212,7 +212,8 @@ _CALLED = """
       min(e.received_at) filter (where c.type = 'tool_call')
     from approvals_callevent c
     join approvals_event e on e.workspace_id = c.workspace_id and e.run_id = c.run_id and e.seq = c.seq
-    where c.run_id = any(%s) and (%s = '' or c.call_id = %s or starts_with(c.call_id, %s || ' #'))
+    where c.run_id = any(%s) and e.run_id = any(%s)
+      and (%s = '' or c.call_id = %s or starts_with(c.call_id, %s || ' #'))
     group by c.run_id, c.call_id order by c.run_id, min(c.seq) limit %s
 """
 _BY_CALL_ID = """
@@ -231,7 +232,7 @@ def _calls(run_ids: list[UUID], *, at_most: int, call_id: str = "") -> list[Effe
     if not run_ids:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(_CALLED, [run_ids, call_id, call_id, call_id, at_most])
+        cursor.execute(_CALLED, [run_ids, run_ids, call_id, call_id, call_id, at_most])
         rows = cursor.fetchall()
     if not rows:
         return []
@@ -241,7 +242,7 @@ def _calls(run_ids: list[UUID], *, at_most: int, call_id: str = "") -> list[Effe
         for call in ToolCall.objects.filter(run_id__in=ids, call_id__in={row[1] for row in rows})
     }
     runs = {run.id: run for run in Run.objects.filter(id__in=ids)}
-    replays = _replays_of(ids)
+    replays = _replays_of(runs.values())
     steps = _steps_of_runs(ids)
     effects = []
     for run_id, of_call, seq, late, received_at in rows:
@@ -270,9 +271,12 @@ def _calls(run_ids: list[UUID], *, at_most: int, call_id: str = "") -> list[Effe
     return effects
 
 
-def _replays_of(run_ids: Collection[UUID]) -> dict[UUID | None, Run]:
-    """The first replay of each that began."""
-    began: QuerySet[Run] = Run.objects.filter(replay_of_id__in=run_ids, started_at__isnull=False)
+def _replays_of(runs: Collection[Run]) -> dict[UUID | None, Run]:
+    """The first replay of each that began; found through the lineage, which has an index."""
+    attempts = Run.objects.filter(lineage_id__in={run.lineage_id for run in runs})
+    began: QuerySet[Run] = attempts.filter(
+        replay_of_id__in=[run.id for run in runs], started_at__isnull=False
+    )
     first: dict[UUID | None, Run] = {}
     for run in began.order_by("started_at"):
         first.setdefault(run.replay_of_id, run)

@@ -18,6 +18,8 @@ from approvals.rules.verdict import OVERRIDABLE, Verdict, forceable
 from approvals.services import decisions, lineages
 from approvals.services.lineages import Case
 
+# While an attempt goes on each event makes another digest, and the answer is only "not yet".
+WAITING = frozenset({"still_running", "replay_in_flight"})
 PUT_ASIDE = ("dismiss", "resolve_run")  # the kinds that take a run out of the queue
 
 
@@ -85,12 +87,13 @@ def _by_rule(bearer: TokenBearer, run_id: UUID) -> Started | Refusal:
     else:
         evidence = lineages.evidence_of(case, {"asked_for_by": bearer.hint})
         return start(by=rule_for(bearer), run=case.run, kind="replay", evidence=evidence, digest=case.digest)
-    _keep_refused_once(bearer, case, refusal)
+    if not WAITING.intersection(case.verdict.codes):
+        _keep_refused_once(bearer, case, refusal)
     return refusal
 
 
 def _keep_refused_once(bearer: TokenBearer, case: Case, refusal: Refusal) -> None:
-    """In the log, under the lineage's lock: once a token, run and digest. An agent may ask every second."""
+    """In the log, under the lineage's lock: once a token, run and digest, since an agent may ask every second."""
     by = bearer.actor
     known = Decision.objects.filter(
         target_id=case.run.id, kind="refused", actor_kind=by.kind, actor_id=by.id, digest=case.digest

@@ -60,7 +60,8 @@ def test_a_run_that_called_tools_does_not(caller: Caller) -> None:
         ("send_email", "c-1", "answered", '{"to":"ann@shop.example.com"}'),
         ("charge", "c-2", "open", '{"cents":5}'),
     ]
-    assert stored(caller.workspace_id) == before
+    kept = {"decision": before["decision"] + 1, "payload": before["payload"] + 1}  # that it was refused
+    assert stored(caller.workspace_id) == before | kept
 
 
 def test_every_reason_is_named(caller: Caller) -> None:

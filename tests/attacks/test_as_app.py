@@ -239,6 +239,7 @@ LOG = {
         "select set_config('app.workspace_id', %(b_workspace)s::text, true)",
         "(one_job_per_release)",
     ),
+    "say as a person what came of a job": (decision("outcome"), "(decision_outcome_of_job)"),
     "let nobody decide": (decision("dismiss").replace("'member'", "'nobody'"), "(decision_actor_known)"),
 }
 EXECUTION = {
@@ -247,6 +248,11 @@ EXECUTION = {
     "claim without a new fence": ("update approvals_job set status = 'running'", "(job_fence)"),
     "give a fence back": ("update approvals_job set fence = fence - 1", "(job_fence)"),
     "finish an unclaimed job": ("update approvals_job set status = 'done'", "(job_transition)"),
+    "end a job without a word in the log": (
+        "update approvals_job set status = 'running', fence = fence + 1",
+        "update approvals_job set status = 'done'",
+        "(job_end_is_told)",
+    ),
     "hold a lease while queued": (
         "update approvals_job set lease_until = now()",
         "(job_lease_only_while_running)",

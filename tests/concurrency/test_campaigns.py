@@ -59,7 +59,9 @@ def test_fifty_browsers_see_one_success_and_49_pages_that_say_who_was_first(worl
     answers = at_once([partial(send, client, form) for client, form in zip(clients, forms, strict=True)])
     assert not [answer for answer in answers if isinstance(answer, Exception)]
     assert Counter(answer.status_code for answer in answers) == {303: 1, 409: FIFTY - 1}
-    [entry] = logged(world)
+    [entry, *refused] = logged(world)
+    assert [other.kind for other in refused] == ["refused"] * (FIFTY - 1)
+    assert len({other.actor_id for other in logged(world)}) == FIFTY
     for answer in answers:
         if answer.status_code == 409:
             read = Read(answer)

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.test import Client
 
+from approvals.models import Decision
 from approvals.services.health import Readiness
 from dashboard.embedded import mailbox
 from dashboard.forms.shown import pack
@@ -19,6 +20,7 @@ from tests.permissions.addresses import (
     CALLERS,
     ELSEWHERE,
     IN_A_WORKSPACE,
+    NOT_YOURS,
     STRANGER,
     Address,
     path_of,
@@ -103,6 +105,19 @@ class TestInAWorkspace:
             form = scene.form(address, caller) if address.decides else {}
             answered = caller_of(scene.world, caller).post(scene.path(address), form).status_code
             assert answered in address.post(caller), caller
+
+    def test_who_may_not_decide_is_in_the_log_for_having_tried(self, scene: Scene, address: Address) -> None:
+        """A view that decides and is not made with `dashboard.views.deciding.deciding` fails here."""
+        if not address.decides:
+            pytest.skip("Nothing is decided there.")
+        refused = [caller for caller in scene.world.people if address.post(caller) == NOT_YOURS]
+        assert refused
+        for caller in refused:
+            scene.world.visit(caller).post(scene.path(address), scene.form(address, caller))
+        [*entries] = scene.world.read(lambda: list(Decision.objects.filter(kind="refused").order_by("seq")))
+        assert [(entry.actor_roles, entry.target_id) for entry in entries] == [
+            ([caller], scene.things[address.about]) for caller in refused
+        ]
 
     def test_things_of_another_workspace_look_like_none(self, scene: Scene, address: Address) -> None:
         if not address.about:

@@ -106,7 +106,7 @@ def test_what_changed_since_the_page_was_opened_is_told_and_nothing_is_decided(a
     f.tell(old, f.called("send_email", "c9"))
     with pytest.raises(Stale) as refused:
         replay(ada, old, shown)
-    assert any("had 0 calls and has 1 now" in sentence for sentence in refused.value.changed)
+    assert any("has a new call: send_email." in sentence for sentence in refused.value.changed)
     assert nothing_was_saved()
 
 
@@ -256,7 +256,37 @@ def test_the_rule_names_every_reason_and_call_and_starts_nothing(desk):
         replays.request_by_rule(bearer=bearer(desk), run_id=dead.id)
     assert [reason["code"] for reason in refused.value.extra["reasons"]] == ["tools_called"]
     assert [call["name"] for call in refused.value.extra["calls"]] == ["send_email"]
-    assert nothing_was_saved()
+    assert (f.rows(Job.objects), len(f.rows(Run.objects))) == ([], 1)
+
+
+def test_that_a_machine_asked_and_was_refused_is_one_entry_however_often_it_asks(desk):
+    dead = f.dead_run()
+    for _ in range(3):
+        with pytest.raises(NotSafe) as refusal:
+            replays.request_by_rule(bearer=bearer(desk), run_id=dead.id)
+    [entry] = f.rows(Decision.objects)
+    assert (entry.kind, entry.actor_kind, entry.target_id, entry.item_id) == (
+        "refused",
+        "token",
+        dead.id,
+        dead.id,
+    )
+    given = evidence_of(entry)
+    assert (given["tried"], given["code"], given["said"]) == ("replay", "not_safe", str(refusal.value))
+    # Something new is known, so it is another question.
+    f.tell(dead, f.called("add_note", "c2"))
+    with pytest.raises(NotSafe):
+        replays.request_by_rule(bearer=bearer(desk), run_id=dead.id)
+    assert len(f.rows(Decision.objects)) == 2
+
+
+def test_a_machine_that_asks_while_an_attempt_goes_on_is_only_told_to_wait(desk):
+    alive = f.run()
+    for name in ("c1", "c2"):
+        f.tell(alive, f.called("look_up", name))
+        with pytest.raises(NotSafe):
+            replays.request_by_rule(bearer=bearer(desk), run_id=alive.id)
+    assert f.rows(Decision.objects) == []
 
 
 def test_a_machine_that_asks_twice_starts_one_replay(desk):

@@ -15,7 +15,8 @@ def deliveries(world, campaign):
 
 
 def kinds(world):
-    entries = Decision.objects.exclude(actor_kind="operator").order_by("seq")
+    """What was decided, in order; what came of it and who was refused stand in the log too."""
+    entries = Decision.objects.filter(actor_kind="member").exclude(kind="refused").order_by("seq")
     return world.read(lambda: [entry.kind for entry in entries])
 
 

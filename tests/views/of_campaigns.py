@@ -33,8 +33,9 @@ def follow(world: World, answer: Any, role: str = "reviewer") -> Read:
 
 
 def decided(world: World) -> list[str]:
-    """The kinds of every decision about campaigns, in order."""
-    rows = Decision.objects.filter(target_kind__in=["campaign", "delivery"]).order_by("seq")
+    """The kinds of every decision about campaigns, in order. Who was refused stands in the log too."""
+    about = Decision.objects.filter(target_kind__in=["campaign", "delivery"])
+    rows = about.exclude(kind="refused").order_by("seq")
     return world.read(lambda: list(rows.values_list("kind", flat=True)))
 
 
@@ -52,10 +53,10 @@ def status(world: World, campaign: Campaign) -> str:
 
 
 def everything(world: World) -> tuple[Any, ...]:
-    """Everything that a decision about a campaign could have changed."""
+    """Everything that a decision about a campaign could have changed; that somebody was refused changes nothing."""
     return world.read(
         lambda: (
-            list(Decision.objects.order_by("seq").values_list("id", flat=True)),
+            list(Decision.objects.exclude(kind="refused").order_by("seq").values_list("id", flat=True)),
             list(Job.objects.order_by("id").values_list("id", "status")),
             list(Campaign.objects.order_by("id").values_list("id", "status", "comment")),
             list(Delivery.objects.order_by("id").values_list("id", "state", "resolved_at")),

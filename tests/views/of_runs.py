@@ -31,7 +31,9 @@ def page(world, run, role="support", **more):
 
 
 def entries(world):
-    return world.read(lambda: list(Decision.objects.exclude(actor_kind="operator").order_by("seq")))
+    """What was decided, in order; what came of it and who was refused stand in the log too."""
+    decided = Decision.objects.filter(actor_kind="member").exclude(kind="refused")
+    return world.read(lambda: list(decided.order_by("seq")))
 
 
 def kinds(world):
