@@ -8,7 +8,7 @@ from django import forms
 from django.template import Context, loader
 from django.test import RequestFactory
 
-from tests.templates import samples, samples_more, samples_no, samples_run
+from tests.templates import samples, samples_authority, samples_more, samples_no, samples_run
 from tests.templates.samples import SHELL, Note
 
 
@@ -50,9 +50,12 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "campaign-refused": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_REFUSED}),
     "subject": ("subjects/page.html", {"shell": SHELL, "page": samples.SUBJECT}),
     "log": ("decisions/page.html", {"shell": SHELL, "page": samples_more.LOG}),
+    "log-refused": ("decisions/page.html", {"shell": SHELL, "page": samples_authority.LOG_REFUSED}),
     "log-empty": ("decisions/page.html", {"shell": SHELL, "page": samples_more.LOG_EMPTY}),
     "entry": ("decisions/entry.html", {"shell": SHELL, "page": samples_more.ENTRY}),
     "entry-campaign": ("decisions/entry.html", {"shell": SHELL, "page": samples_more.ENTRY_CAMPAIGN}),
+    "authority": ("authority/page.html", {"shell": SHELL, "page": samples_authority.AUTHORITY}),
+    "authority-empty": ("authority/page.html", {"shell": SHELL, "page": samples_authority.AUTHORITY_EMPTY}),
     "decided": ("decided.html", {"shell": SHELL, "page": samples_no.DECIDED}),
     "stale": ("stale.html", {"shell": SHELL, "page": samples_no.STALE}),
     "refused": ("refused.html", {"shell": SHELL, "page": samples_no.REFUSED}),

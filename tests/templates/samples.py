@@ -37,6 +37,7 @@ SHELL = Shell(
     nav=(
         NavItem("Queue", "/w/northwind/", current=True, count="7"),
         NavItem("Decisions", "/w/northwind/decisions/"),
+        NavItem("Who allowed this?", "/w/northwind/authority"),
     ),
 )
 
@@ -335,6 +336,7 @@ SUBJECT = SubjectPage(
             reveal_line("Autumn newsletter"),
             "/c/1",
             message_id=reveal_line("<d41f.37@mail.example.org>"),
+            authority_url="/w/northwind/authority?q=d41f",
         ),
         DeliveryLine(
             reveal_line("anna.lindqvist@example.org"),

@@ -152,6 +152,7 @@ CAMPAIGN_SENDING = replace(
                         chips.delivery_state("in_doubt"),
                         ago(minutes=3),
                         note=reveal_line("The connection broke after the message was handed over."),
+                        authority_url="/w/northwind/authority?q=d1",
                     ),
                 ),
             ),
