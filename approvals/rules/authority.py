@@ -82,7 +82,7 @@ class Effect:
         if self.nobody:
             said.append(NOBODY[self.nobody].format(replay=self.replay))
         if self.what == "call" and self.nobody.startswith("late"):
-            said.append(f"Its run {self.item}: {_who_began(self.steps)}")
+            said += _who_began(self.steps)
         elif self.what == "call" and self.nobody == "original":
             said.append("The agent made this call in it.")
         elif self.what == "call" and self.steps:
@@ -93,8 +93,11 @@ class Effect:
         return " ".join(said)
 
 
-def _who_began(steps: Sequence[Step]) -> str:
-    return " ".join(step.sentence for step in steps) if steps else NOBODY["original"]
+def _who_began(steps: Sequence[Step]) -> list[str]:
+    """Of a call that nobody allowed: who let its run begin, which did not mean this call."""
+    if not steps:
+        return ["The run itself was started by its runtime."]
+    return ["How the run itself began:", *(step.sentence for step in steps)]
 
 
 def _spoken(at: datetime) -> str:

@@ -21,7 +21,6 @@ class EffectLine:
     state: Chip
     at: When | None
     answer: SafeString
-    tone: str  # ok where somebody allowed it, warn where nobody did, quiet where it did not happen
     of: Link | None = None
     mark: SafeString = NOTHING  # Message-ID or call id
     entries: tuple[Link, ...] = ()

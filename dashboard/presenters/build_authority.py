@@ -51,7 +51,6 @@ def _line(effect: Effect, places: Places, now: datetime) -> EffectLine:
         state=_state(effect),
         at=when(effect.at, now) if effect.at else None,
         answer=summary_line(effect.answer, 1_000),
-        tone="warn" if effect.nobody else "quiet" if effect.not_done else "ok",
         of=None if effect.what == "run" else Link(summary_line(effect.item, 100), _url(effect, places)),
         mark=reveal_line(effect.message_id or effect.call_id) if effect.what != "run" else NOTHING,
         entries=tuple(

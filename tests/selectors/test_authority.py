@@ -199,7 +199,7 @@ def test_a_call_that_came_late_was_allowed_by_nobody_and_says_why(world: World) 
     world.report(broken, call("late-1", "pay"))
     assert the(world, "late-1").answer == (
         "Nobody: this call came late, after its run was interrupted."
-        " Its run refund-1: Nobody: the runtime started this run by itself."
+        " The run itself was started by its runtime."
     )
 
     over = world.run("refund-2", said("x"), ended("failed"))
@@ -224,6 +224,9 @@ def test_a_call_of_a_replay_that_was_taken_back_was_allowed_by_nobody(world: Wor
     effect = the(world, "ghost")
     assert effect.nobody == "late_never" and not effect.allowed
     assert effect.answer.startswith("Nobody: this call was reported for a replay that was taken back")
+    assert (
+        "How the run itself began: Sam Okafor (support) forced this run to start again on " in effect.answer
+    )
 
 
 def test_a_result_without_a_call_and_an_id_that_is_used_again(world: World) -> None:
