@@ -14,7 +14,7 @@ from approvals.rules import permissions
 class Actor:
     """Who did it, as the decision log keeps it: frozen at the moment of the decision."""
 
-    kind: str  # member, token, rule or operator
+    kind: str  # member, token, rule, operator or system
     id: str
     name: str
     roles: tuple[str, ...] = ()
@@ -60,6 +60,11 @@ class TokenBearer:
 def operator(name: str) -> Actor:
     """Whoever runs a command on the machine; `name` is the system account."""
     return Actor(kind="operator", id=name, name=name)
+
+
+def system() -> Actor:
+    """The product itself, for what it does without being asked."""
+    return Actor(kind="system", id="secondlook", name="Secondlook")
 
 
 def rule_for(bearer: TokenBearer) -> Actor:
