@@ -228,8 +228,8 @@ class Log:
 
     def check_place(self, entry: dict[str, Any]) -> None:
         """Bad unless the entry belongs to this workspace and follows from the one before."""
-        seq, last, selected = entry["seq"], self.seq, bool(self.header["filter"])
-        where = f"line {self.line}, entry {seq:,},"
+        seq, last, line, selected = entry["seq"], self.seq, self.line, bool(self.header["filter"])
+        where = f"line {line}, entry {seq:,},"
         if entry["workspace"] != self.header["workspace"]:
             other = shown(entry["workspace"])
             raise Bad(
@@ -244,7 +244,7 @@ class Log:
                     f"{where} is reordered: entry {last + 1:,} belongs here and comes later, in line {later}."
                 )
             gone = f"entry {last + 1:,} is" if seq == last + 2 else f"entries {last + 1:,} to {seq - 1:,} are"
-            raise Bad(f"{gone} missing: line {self.line} goes on with entry {seq:,}.")
+            raise Bad(f"{gone} missing: line {line} goes on with entry {seq:,}.")
         if seq == last + 1 and entry["prev_hash"] != self.hash:
             raise Bad(f"{where} does not follow from the entry before: one of the two was replaced.")
 
