@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.safestring import SafeString
+
 from approvals.rules.decisions import UNKNOWN_ACKNOWLEDGED, call_key
 from approvals.rules.messages import merge
 from approvals.selectors.decisions import Entry, Opened, Sealed
@@ -48,6 +50,11 @@ _GIVEN = {
     "slug": "Slug",
     "hint": "Token begins with",
     "asked_for_by": "Asked for by token",
+    "entries": "Entries verified",
+    "erased": "Of which erased",
+    "holds": "Every entry holds",
+    "first_bad": "First entry that does not",
+    "why": "What is wrong",
 }
 _CAME_OF_IT = {
     "reject": "Nothing was sent. Whoever proposed it can read the comment.",
@@ -59,6 +66,7 @@ _CAME_OF_IT = {
     "cancel_replay": "The replay was taken back before a worker had it. Nothing was started.",
     "cancel_send": "It was taken back before anything was sent, and waits for a decision again.",
     "stop": "What had not been sent by then is not sent.",
+    "log_verified": "Nothing: somebody looked, and wrote down what they found.",
 }
 
 
@@ -72,32 +80,41 @@ def decision_page(opened: Opened, *, places: Places, overdue_s: int, now: Any, b
         what=chips.decision_kind(entry.kind),
         who=who,
         at=when(entry.at, now),
-        sentence=summary_line(f"{who} {_did(entry, name)}", 300),
+        sentence=sentence_of(entry),
         trail=Trail(Link("Decisions", places.decisions(back))),
         target=Link(summary_line(name, 100), target_url(entry, places)),
-        facts=_facts(opened, places),
+        facts=facts_of(opened, places),
         reason=reveal(entry.reason),
-        seen=_seen(opened),
+        seen=seen_of(opened),
         outcome=(
             job_progress(opened.progress, places=places, overdue_s=overdue_s, with_decision=False)
             if opened.progress
             else None
         ),
         outcome_text=_CAME_OF_IT.get(entry.kind, "It took effect at once."),
-        chain=(
-            Fact("Entry", count(entry.seq)),
-            Fact("Hash", opened.hash),
-            Fact("Hash of the entry before", opened.prev_hash or "none, this is the first"),
-            Fact("Hash of the texts", opened.payload_hash),
-        ),
+        chain=chain_of(opened),
+        packet_url=places.packet(entry.id),
     )
 
 
-def _did(entry: Entry, name: str) -> str:
-    return DID.get(entry.kind, f"{entry.kind} {{x}}").replace("{x}", name or "it")
+def sentence_of(entry: Entry) -> SafeString:
+    """In one sentence who did what."""
+    did = DID.get(entry.kind, f"{entry.kind} {{x}}").replace("{x}", name_of(entry) or "it")
+    return summary_line(f"{who_of(entry)} {did}", 300)
 
 
-def _facts(opened: Opened, places: Places) -> tuple[Fact, ...]:
+def chain_of(opened: Opened) -> tuple[Fact, ...]:
+    """The numbers that an auditor needs."""
+    return (
+        Fact("Entry", count(opened.entry.seq)),
+        Fact("Hash", opened.hash),
+        Fact("Hash of the entry before", opened.prev_hash or "none, this is the first"),
+        Fact("Hash of the texts", opened.payload_hash),
+    )
+
+
+def facts_of(opened: Opened, places: Places) -> tuple[Fact, ...]:
+    """Who decided, in which capacity and how they had signed in, and about what."""
     entry = opened.entry
     facts = [Fact("By", who_of(entry))]
     if roles := roles_of(entry):
@@ -114,7 +131,8 @@ def _facts(opened: Opened, places: Places) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def _seen(opened: Opened) -> Seen:
+def seen_of(opened: Opened) -> Seen:
+    """What the decider saw."""
     given = opened.entry.given
     if given is None:
         return Seen(digest=opened.digest, erased=ALTERED if opened.entry.altered else ERASED)

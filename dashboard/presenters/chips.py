@@ -97,6 +97,7 @@ _DECISION = {
     "cancel_replay": Chip("Replay taken back"),
     "cancel_send": Chip("Approval taken back"),
     "stop": Chip("Stopped", "danger"),
+    "log_verified": Chip("Log verified", "info"),
 }
 
 
