@@ -164,7 +164,7 @@ def _exported(export: log_export.Export, out: str, *, csv: bool) -> str:
         if csv
         else f"Verify it with `python3 manage.py log verify {'FILE' if out == '-' else out}`."
     )
+    count = "1 entry was" if export.entries == 1 else f"{export.entries:,} entries were"
     return (
-        f"{export.entries:,} entries were written to {where}. {check}\n"
-        f"Head of the log: entry {export.head.seq}, {export.head.hash}"
+        f"{count} written to {where}. {check}\nHead of the log: entry {export.head.seq}, {export.head.hash}"
     )
