@@ -83,6 +83,9 @@ def main(argv: list[str]) -> int:
             log = Log(file)
             log.verify(anchor)
             return report(log, anchor)
+    except BrokenPipeError:  # whoever reads what is printed has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
     except OSError as error:
         print(f"{shown(asked.file)} cannot be read: {error.strerror or error}.", file=sys.stderr)
         return 2
@@ -341,4 +344,7 @@ def shown(value: object) -> str:
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may know few letters
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

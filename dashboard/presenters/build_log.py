@@ -181,8 +181,8 @@ def _after_note(export: Export, sealed: Sequence[Mapping[str, Any]], more: bool)
     if more:
         first = len(sealed) - 1
         return f"More followed than fit here. These are the first {first}; an export of the log holds all of them."
-    nothing = "Nothing more about it is" if len(sealed) > 1 else "Nothing about what came of it is"
-    return f"{nothing} in the log, up to its entry {export.head.seq}, the last when this packet was made."
+    nothing = "nothing more about it" if len(sealed) > 1 else "nothing about what came of it"
+    return f"The log holds {nothing}, up to entry {export.head.seq}, its last when this packet was made."
 
 
 def _lines(values: Sequence[Mapping[str, Any]]) -> SafeString:

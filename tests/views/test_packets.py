@@ -59,7 +59,7 @@ def test_it_shows_what_was_seen_decided_and_came_of_it_and_verifies(
         "Sam Okafor forced a replay of refund-1", REASON, "Roles then support", "Signed in with password",
         "Agent refunds", "Customer ann@example.com", "send_email", "look_up", "ticked", decision.digest,
         "The new run completed.", "Status done", "operator root dismissed refund-1", "Nothing is left to do.",
-        f"Nothing more about it is in the log, up to its entry {last.seq}",
+        f"The log holds nothing more about it, up to entry {last.seq}",
     ):  # fmt: skip
         assert fact in page, fact
     assert "Something else" not in page
@@ -75,7 +75,7 @@ def test_it_shows_what_was_seen_decided_and_came_of_it_and_verifies(
 def test_it_says_that_nothing_came_of_it(world: World) -> None:
     decision = world.rejected(world.campaign("Winter schedule"), comment="The second date is wrong.")
     page = Read(packet_of(world, decision, "reviewer"))
-    assert f"Nothing about what came of it is in the log, up to its entry {decision.seq}" in page
+    assert f"The log holds nothing about what came of it, up to entry {decision.seq}" in page
     assert "The letter itself is no part of the log." in page
 
 
