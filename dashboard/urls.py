@@ -13,7 +13,9 @@ read_routes: list[URLPattern] = [
     path("subjects/", subjects.page, name="subject"),
     path("authority", authority.page, name="authority"),
     path("decisions/", decisions.page, name="decisions"),
+    path("decisions/export", decisions.export, name="decisions_export"),
     path("decisions/<uuid:decision_id>/", decisions.entry, name="decision"),
+    path("decisions/<uuid:decision_id>/packet", decisions.packet, name="decision_packet"),
 ]
 
 # What `up` caught instead of delivering it.

@@ -57,7 +57,7 @@ class TokenBearer:
         return Actor(kind="token", id=str(self.token_id), name=f"token {self.hint}…")
 
 
-# Who writes down what came of an execution: nobody decided anything there.
+# The product itself: it writes down what came of an execution, or that the log was verified. It decides nothing.
 SECONDLOOK = Actor(kind="system", id="Secondlook", name="Secondlook")
 
 

@@ -18,7 +18,14 @@ from approvals.selectors.payloads import proven
 from approvals.selectors.reach import reach_of
 
 PEOPLE = 500  # that the filter offers at most
-SET_UP = ("workspace_created", "member_added", "runtime_added", "token_created", "token_revoked")
+SET_UP = (
+    "workspace_created",
+    "member_added",
+    "runtime_added",
+    "token_created",
+    "token_revoked",
+    "log_verified",
+)
 OTHERS = ("rule", "token", "operator", "system")  # who writes in the log without being a member
 NOT_AN_OUTCOME = ~Q(kind="outcome")  # beside a decision its job says what came of it
 _FIRST_DAY = date(1970, 1, 1)
@@ -116,7 +123,7 @@ class Opened:
 
 def page_of(wanted: Wanted, *, before: int | None = None, size: int = 50) -> tuple[list[Entry], bool]:
     """(the entries before this number, newest first; whether there are more)."""
-    rows = Decision.objects.filter(*_conditions(wanted)).order_by("-seq")
+    rows = Decision.objects.filter(*conditions_of(wanted)).order_by("-seq")
     return entries_of(rows.filter(seq__lt=before) if before is not None else rows, size)
 
 
@@ -166,7 +173,19 @@ def people() -> Sequence[Person]:
     return sorted(found, key=lambda person: person.name.lower())
 
 
-def _conditions(wanted: Wanted) -> Iterable[Q]:
+def person_by_email(email: str) -> Person | None:
+    """The member with this e-mail address."""
+    member = Member.objects.select_related("user").filter(user__email__iexact=email).first()
+    return Person(str(member.user.pk), str(member.user)) if member else None
+
+
+def kinds_there() -> Sequence[str]:
+    """The kinds of entries that this log holds."""
+    return sorted(Decision.objects.order_by().values_list("kind", flat=True).distinct())
+
+
+def conditions_of(wanted: Wanted) -> Iterable[Q]:
+    """What an entry must be to be wanted."""
     if wanted.person in OTHERS:
         yield Q(actor_kind=wanted.person)
     elif wanted.person:

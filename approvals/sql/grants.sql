@@ -66,14 +66,15 @@ grant select (id, workspace_id, runtime_id, subject, hint, digest, revoked_at) o
 grant select (id, workspace_id, kind, status, fence, due_at, lease_until, run_id, accepted_at) on approvals_job
   to @prefix@_sweep;
 grant select (id, workspace_id, status, silent_after, overlong_after, max_seq) on approvals_run to @prefix@_sweep;
+grant select (workspace_id, seq, at, kind, hash) on approvals_decision to @prefix@_sweep;
 grant select (id, workspace_id, lineage_id, subject, external_id) on approvals_run to @prefix@_search;
 grant select (id, workspace_id, name, external_id) on approvals_campaign to @prefix@_search;
 grant select (id, workspace_id, campaign_id, dedupe_key, message_id) on approvals_delivery to @prefix@_search;
 set role @prefix@_sweep;
-revoke all on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer), overdue_jobs(interval)
-  from public, @prefix@_ingest;
+revoke all on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer), overdue_jobs(interval),
+  log_anchors(timestamptz), log_heads() from public, @prefix@_ingest;
 grant execute on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer),
-  overdue_jobs(interval) to @prefix@_app;
+  overdue_jobs(interval), log_anchors(timestamptz), log_heads() to @prefix@_app;
 set role @prefix@_search;
 revoke all on function search_items(text, integer) from public, @prefix@_ingest;
 grant execute on function search_items(text, integer) to @prefix@_app;

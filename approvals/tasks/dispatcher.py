@@ -1,7 +1,8 @@
 """The dispatcher: the only publisher and the only clock.
 
-Three threads, so that a broker which hangs stops no clock: one listens to Postgres, one sweeps what is due, one
-publishes. Two dispatchers do no harm: a wake-up is only a wake-up, and every step of the clock is conditional.
+Four threads, so that a broker which hangs stops no clock: one listens to Postgres, one sweeps what is due, one
+publishes, and a slow one watches the decision logs. Two dispatchers do no harm: a wake-up is only a wake-up, and
+every step of the clock is conditional.
 """
 
 import contextlib
@@ -22,9 +23,11 @@ from django.db import Error, InterfaceError, OperationalError, close_old_connect
 from approvals import faults
 from approvals.services import sweep
 from approvals.services.sweep import Due
+from approvals.tasks.log_watch import LogWatch
 
 REMEMBERED_S = 30.0  # how long a published wake-up is not repeated; it may have been lost, so then it is
 AT_MOST = 500
+WATCH_S = 60.0  # between two looks at the decision logs
 TASKS = {"replay": "approvals.tasks.replay.execute", "send": "approvals.tasks.send.execute"}
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _WAKE = re.compile(rf"({_UUID}) ({_UUID}) ({'|'.join(TASKS)}) (\d{{1,18}})")  # sql/0005_decisions
@@ -42,12 +45,13 @@ class Dispatcher:
         self._wakes: queue.Queue[Due] = queue.Queue(maxsize=10_000)
         self._published: dict[tuple[UUID, int], float] = {}
         self._broker = "not asked yet"
+        self._watch = LogWatch(self._stopping.is_set)
 
     def run(self) -> None:
         """Until stopped."""
         threads = [
             threading.Thread(target=self._forever, args=(work,), name=work.__name__, daemon=True)
-            for work in (self.listen, self.sweep, self.publish)
+            for work in (self.listen, self.sweep, self.publish, self.watch)
         ]
         for thread in threads:
             thread.start()
@@ -113,6 +117,11 @@ class Dispatcher:
     def _enqueue(self, item: Due) -> None:
         with contextlib.suppress(queue.Full):  # the next sweep finds it again
             self._wakes.put_nowait(item)
+
+    def watch(self) -> None:
+        """One look at the decision logs, then a long rest."""
+        self._watch.round()
+        self._stopping.wait(WATCH_S)
 
     def publish(self) -> None:
         """Wake the workers, or ask whether the broker is there while nothing is to be published."""

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
+from approvals.exceptions import Invalid
 from approvals.selectors.decisions import Wanted
 from dashboard.forms import keys
 from dashboard.forms.listed import ListForm, choice, day, parse, words
@@ -21,6 +22,7 @@ FILTER_NAMES = {
     "until": "Until",
     "recipient": "Recipient",
 }
+EXPORT_FORMATS = {"": "JSON Lines", "csv": "CSV"}
 SHOW_NAMES = {"": "Decisions", "everything": "Everything"}
 _IN_ADDRESS = {"since": "from"}  # where the field of an address has another name
 _LONGEST_ADDRESS = 254
@@ -78,6 +80,25 @@ def read(data: QueryDict | Mapping[str, Any]) -> Asked:
     return Asked(wanted, values["before"] or None, note)
 
 
+class ExportForm(DecisionsForm):
+    """What of the log is to be exported, and in which form."""
+
+    format = choice("Format", EXPORT_FORMATS)
+
+
+def read_export(data: QueryDict | Mapping[str, Any]) -> tuple[Wanted, bool]:
+    """(what is to be exported, whether as CSV); Invalid where anything could not be read.
+
+    A page may leave a filter out and say so. A file that is kept for years may not.
+    """
+    asked = read(data)
+    form = ExportForm(data)
+    values = form.asked()
+    if note := form.note() or asked.note:
+        raise Invalid(None, f"Nothing was exported. {note}")
+    return asked.wanted, values["format"] == "csv"
+
+
 def read_query(query: str) -> Asked:
     """What a whole query asks for, as it travels inside another address."""
     return read(parse(query))
@@ -88,6 +109,12 @@ def address(wanted: Wanted, *, before: int | None = None) -> str:
     fields: dict[str, Any] = {_IN_ADDRESS.get(name, name): getattr(wanted, name) for name in FILTER_NAMES}
     fields["show"] = "" if wanted.decisions_only else "everything"
     return urlencode({name: value for name, value in {**fields, "before": before}.items() if value})
+
+
+def export_address(wanted: Wanted, *, as_csv: bool = False) -> str:
+    """The query of the address that exports just this."""
+    query = address(wanted)
+    return "&".join(filter(None, [query, "format=csv" if as_csv else ""]))
 
 
 def filters(wanted: Wanted) -> dict[str, str | date]:

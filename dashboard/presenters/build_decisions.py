@@ -8,7 +8,7 @@ from dashboard.forms import decisions as form
 from dashboard.presenters import chips
 from dashboard.presenters.ages import when
 from dashboard.presenters.chips import Chip
-from dashboard.presenters.decisions import DecisionFilter, DecisionsPage
+from dashboard.presenters.decisions import DecisionFilter, DecisionsPage, LogBox
 from dashboard.presenters.parts import Choice, DecisionLine, Empty, Link
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plain, reveal_line, summary_line
@@ -37,12 +37,13 @@ DID: Mapping[str, str] = {
     "runtime_added": "added the runtime {x}",
     "token_created": "made a token for {x}",
     "token_revoked": "revoked a token of {x}",
+    "log_verified": "verified the log",
 }
 OTHERS = {
     "rule": "The rule (no person)",
     "token": "A token",
     "operator": "An operator",
-    "system": "Nobody: what came of it",
+    "system": "Secondlook itself",
 }
 _NAMED_BY = ("run", "campaign", "email", "runtime", "name")  # evidence that says what an entry is about
 
@@ -55,6 +56,7 @@ def decisions_page(
     more: bool,
     people: Sequence[Person],
     agents: Sequence[str],
+    log: LogBox,
     now: datetime,
 ) -> DecisionsPage:
     """The whole page."""
@@ -66,6 +68,7 @@ def decisions_page(
         empty=None if entries else _empty(places, asked),
         older_url=places.decisions(form.address(wanted, before=entries[-1].seq)) if more else "",
         first_url=places.decisions(form.address(wanted)) if asked.before is not None else "",
+        log=log,
     )
 
 

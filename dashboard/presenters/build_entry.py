@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.safestring import SafeString
+
 from approvals.rules.decisions import UNKNOWN_ACKNOWLEDGED, call_key
 from approvals.rules.messages import merge
 from approvals.selectors.decisions import Entry, Opened, Sealed
@@ -54,6 +56,11 @@ _GIVEN = {
     "outcome": "In words",
     "run_status": "The new run then",
     "deliveries": "Deliveries then",
+    "entries": "Entries verified",
+    "erased": "Of which erased",
+    "holds": "Every entry holds",
+    "first_bad": "First entry that does not",
+    "why": "What is wrong",
 }
 _STATES = ("status", "run_status")
 _CAME_OF_IT = {
@@ -68,6 +75,7 @@ _CAME_OF_IT = {
     "stop": "What had not been sent by then is not sent.",
     "refused": "Nothing: it was refused, and nothing was done.",
     "outcome": "This entry says what came of an earlier one.",
+    "log_verified": "Nothing: somebody looked, and wrote down what they found.",
 }
 
 
@@ -81,35 +89,44 @@ def decision_page(opened: Opened, *, places: Places, overdue_s: int, now: Any, b
         what=kind_of(entry),
         who=who,
         at=when(entry.at, now),
-        sentence=summary_line(f"{who} {_did(entry, name)}", 300),
+        sentence=sentence_of(entry),
         trail=Trail(Link("Decisions", places.decisions(back))),
         target=Link(summary_line(name, 100), target_url(entry, places)),
-        facts=_facts(opened, places),
+        facts=facts_of(opened, places),
         reason=reveal(entry.reason),
-        seen=_seen(opened),
+        seen=seen_of(opened),
         outcome=(
             job_progress(opened.progress, places=places, overdue_s=overdue_s, with_decision=False)
             if opened.progress
             else None
         ),
         outcome_text=_CAME_OF_IT.get(entry.kind, "It took effect at once."),
-        chain=(
-            Fact("Entry", count(entry.seq)),
-            Fact("Hash", opened.hash),
-            Fact("Hash of the entry before", opened.prev_hash or "none, this is the first"),
-            Fact("Hash of the texts", opened.payload_hash),
-        ),
+        chain=chain_of(opened),
+        packet_url=places.packet(entry.id),
     )
 
 
-def _did(entry: Entry, name: str) -> str:
-    tried = str((entry.given or {}).get("tried") or "")
+def sentence_of(entry: Entry) -> SafeString:
+    """In one sentence who did what."""
+    name, tried = name_of(entry) or "it", str((entry.given or {}).get("tried") or "")
     if entry.kind == "refused" and tried:
-        return f"was refused the {chips.tried(tried)} of {name or 'it'}"
-    return DID.get(entry.kind, f"{entry.kind} {{x}}").replace("{x}", name or "it")
+        return summary_line(f"{who_of(entry)} was refused the {chips.tried(tried)} of {name}", 300)
+    did = DID.get(entry.kind, f"{entry.kind} {{x}}").replace("{x}", name)
+    return summary_line(f"{who_of(entry)} {did}", 300)
 
 
-def _facts(opened: Opened, places: Places) -> tuple[Fact, ...]:
+def chain_of(opened: Opened) -> tuple[Fact, ...]:
+    """The numbers that an auditor needs."""
+    return (
+        Fact("Entry", count(opened.entry.seq)),
+        Fact("Hash", opened.hash),
+        Fact("Hash of the entry before", opened.prev_hash or "none, this is the first"),
+        Fact("Hash of the texts", opened.payload_hash),
+    )
+
+
+def facts_of(opened: Opened, places: Places) -> tuple[Fact, ...]:
+    """Who decided, in which capacity and how they had signed in, and about what."""
     entry = opened.entry
     facts = [Fact("By", who_of(entry))]
     if roles := roles_of(entry):
@@ -128,7 +145,8 @@ def _facts(opened: Opened, places: Places) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def _seen(opened: Opened) -> Seen:
+def seen_of(opened: Opened) -> Seen:
+    """What the decider saw."""
     given = opened.entry.given
     if given is None:
         return Seen(digest=opened.digest, erased=ALTERED if opened.entry.altered else ERASED)

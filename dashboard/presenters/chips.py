@@ -99,6 +99,7 @@ _DECISION = {
     "stop": Chip("Stopped", "danger"),
     "refused": Chip("Refused", "warn", "Somebody tried it and was refused; nothing was done"),
     "outcome": Chip("What came of it"),
+    "log_verified": Chip("Log verified", "info"),
 }
 # What was refused, as a noun.
 _TRIED = {

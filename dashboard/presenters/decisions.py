@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from dashboard.presenters.ages import When
-from dashboard.presenters.chips import Chip
+from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import (
     NOTHING,
     Choice,
@@ -43,6 +43,21 @@ class DecisionFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class LogBox:
+    """The log as a whole: where it ends, whether it was verified, and what of it can be taken along.
+
+    `tone` is that of the verification.
+    """
+
+    head: str
+    hash_short: str
+    hash: str
+    verified: SafeString
+    tone: Tone
+    exports: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionsPage:
     """The log, newest first."""
 
@@ -51,6 +66,7 @@ class DecisionsPage:
     empty: Empty | None = None
     older_url: str = ""
     first_url: str = ""
+    log: LogBox | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +117,40 @@ class DecisionPage:
     outcome: JobProgress | None = None
     outcome_text: str = ""
     chain: tuple[Fact, ...] = ()
+    packet_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PacketEntry:
+    """An entry that followed, in a packet. `at` is absolute: a packet is read later."""
+
+    number: str
+    at: str
+    sentence: SafeString
+    reason: SafeString
+    facts: tuple[Fact, ...]
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packet:
+    """The evidence packet of one entry (`decisions/packet.html`): all that is printed is read from `sealed`.
+
+    `sealed` are the lines of the log that rules/verify_log reads, harmless within a page.
+    """
+
+    title: str
+    workspace: str
+    made: str
+    at: str
+    sentence: SafeString
+    facts: tuple[Fact, ...]
+    reason: SafeString
+    seen: Seen
+    bound: str
+    after: tuple[PacketEntry, ...]
+    after_note: str
+    chain: tuple[Fact, ...]
+    file: str
+    hash: str
+    sealed: SafeString

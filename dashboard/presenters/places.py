@@ -55,6 +55,14 @@ class Places:
         """The decision log."""
         return _with(reverse("decisions", args=[self.slug]), query)
 
+    def export(self, query: str = "") -> str:
+        """The log, or what of it the query asks for, to keep."""
+        return _with(reverse("decisions_export", args=[self.slug]), query)
+
+    def packet(self, decision_id: UUID | str) -> str:
+        """The evidence packet of one entry."""
+        return reverse("decision_packet", args=[self.slug, decision_id])
+
     def decision(self, decision_id: UUID | str, query: str = "") -> str:
         """One entry of the log."""
         return _with(reverse("decision", args=[self.slug, decision_id]), query)

@@ -22,7 +22,7 @@ from dashboard.presenters.campaigns import (
     ResolveDeliveries,
     Troubled,
 )
-from dashboard.presenters.decisions import DecisionFilter, DecisionPage, DecisionsPage, Seen, SeenCall
+from dashboard.presenters.decisions import DecisionFilter, DecisionPage, DecisionsPage, LogBox, Seen, SeenCall
 from dashboard.presenters.parts import Choice, DeliveryLine, Empty, Fact, Link, Stage
 from dashboard.presenters.text import pretty, reveal, reveal_line
 from tests.templates.samples import DECISIONS, DIGEST, NOW, ago, trail
@@ -206,6 +206,17 @@ CAMPAIGN_REFUSED = replace(
         ),
     ),
 )
+LOG_BOX = LogBox(
+    head="Entry 1,204",
+    hash_short="9b3f0c77a1de…",
+    hash="9b3f0c77a1de" + "4" * 52,
+    verified=reveal_line("Verified 3 h ago: all 1,190 entries hold."),
+    tone="ok",
+    exports=(
+        Link("The whole log (JSON Lines)", "/w/northwind/decisions/export?show=everything"),
+        Link("What is listed here (CSV, for spreadsheets)", "/w/northwind/decisions/export?format=csv"),
+    ),
+)
 LOG = DecisionsPage(
     DecisionFilter(
         action="/w/northwind/decisions/",
@@ -215,9 +226,11 @@ LOG = DecisionsPage(
     ),
     DECISIONS,
     older_url="/w/northwind/decisions/?before=3",
+    log=LOG_BOX,
 )
 LOG_EMPTY = replace(
     LOG,
+    log=replace(LOG_BOX, verified=reveal_line("It does NOT hold."), tone="danger", exports=()),
     rows=(),
     older_url="",
     filter=replace(
@@ -283,6 +296,7 @@ ENTRY = DecisionPage(
         ),
         result=Link("The new run", "/r/9"),
     ),
+    packet_url="/w/northwind/decisions/1/packet",
     chain=(
         Fact("Entry", "41"),
         Fact("Hash", DIGEST),
