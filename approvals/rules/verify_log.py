@@ -72,7 +72,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="verify_log.py", description="Verify a decision log of Secondlook.")
     parser.add_argument("file", metavar="FILE", help="a JSON Lines export, or an evidence packet (HTML)")
     parser.add_argument(
-        "--anchor", metavar="HASH", help="a hash that some entry must have, kept from earlier"
+        "--anchor", metavar="HASH", help="a hash, kept from earlier, that some entry must have"
     )
     asked = parser.parse_args(argv)
     anchor = None if asked.anchor is None else asked.anchor.strip().lower()
@@ -104,15 +104,14 @@ def report(log: Log, anchor: str | None) -> int:
             f"each entry follows from the one before, but none has the hash {anchor}: the log was cut or rewritten"
             " since that anchor was taken, or the anchor is of another workspace."
         )
-    print(f"HOLDS: every entry of this {'packet' if log.is_packet else 'log'} is as it was sealed.")
+    what = "packet" if log.is_packet else "selection" if selected else "log"
+    print(f"HOLDS: every entry of this {what} is as it was sealed.")
     print(f"Workspace  {shown(header.get('name', ''))} ({shown(header['workspace'])})")
     print(f"Entries    {log.count:,}" + (f", number {log.first:,} to {log.seq:,}" if log.count else ""))
     if log.count:
-        print(f"Period     {log.since} to {log.until}")
+        print(f"Period     {shown(log.since)} to {shown(log.until)}")
         print(f"Last       entry {log.seq:,}, {log.hash}")
-    print(
-        f"Erased     {log.erased:,}" + (" (their texts are gone; all else is sealed)" if log.erased else "")
-    )
+    print(f"Erased     {log.erased:,}{' (their texts are gone; all else is sealed)' if log.erased else ''}")
     if anchor:
         print(f"Anchor     holds: it is entry {log.anchored:,}")
     if log.is_packet:
@@ -143,7 +142,11 @@ class Log:
         tells = sys.stderr.isatty() and size > PROGRESS_FROM
         for line in self.entry_lines():
             entry = self.parsed(line)
-            self.erased += check_seal(entry, f"line {self.line}, entry {entry.get('seq')},") == "erased"
+            try:
+                self.erased += check_seal(entry) == "erased"
+            except Bad as bad:
+                where = f"line {self.line}, entry {shown(entry.get('seq'))},"
+                raise Bad(f"{where} was changed: {bad}") from None
             self.check_place(entry)
             self.seq, self.hash, self.until = entry["seq"], entry["hash"], entry["at"]
             if self.hash == anchor:
@@ -156,9 +159,8 @@ class Log:
             if tells and not self.count % 10_000:
                 rate = self.count / (time.monotonic() - began)
                 percent = self.file.tell() * 100 // size
-                print(
-                    f"\r{percent} %, {self.count:,} entries, {rate:,.0f} a second", end=" ", file=sys.stderr
-                )
+                told = f"\r{percent} %, {self.count:,} entries, {rate:,.0f} a second "
+                print(told, end="", file=sys.stderr)
         if tells:
             print(file=sys.stderr)
         self.check_end()
@@ -234,18 +236,13 @@ class Log:
         seq, last, line, selected = entry["seq"], self.seq, self.line, bool(self.header["filter"])
         where = f"line {line}, entry {seq:,},"
         if entry["workspace"] != self.header["workspace"]:
-            other = shown(entry["workspace"])
-            raise Bad(
-                f"{where} is spliced in: it belongs to workspace {other}, and the header names another."
-            )
+            raise Bad(f"{where} is spliced in: it belongs to another workspace, {shown(entry['workspace'])}.")
         if seq <= last:
             how = "is out of order" if selected and seq < last else "stands here a second time"
             raise Bad(f"{where} {how}: the entry before is {last:,}.")
         if seq > last + 1 and not selected:
             if later := self.line_of(last + 1):
-                raise Bad(
-                    f"{where} is reordered: entry {last + 1:,} belongs here and comes later, in line {later}."
-                )
+                raise Bad(f"{where} is reordered: entry {last + 1:,} belongs here and is in line {later}.")
             gone = f"entry {last + 1:,} is" if seq == last + 2 else f"entries {last + 1:,} to {seq - 1:,} are"
             raise Bad(f"{gone} missing: line {line} goes on with entry {seq:,}.")
         if seq == last + 1 and entry["prev_hash"] != self.hash:
@@ -276,39 +273,36 @@ class Log:
             )
 
 
-def check_seal(entry: dict[str, Any], where: str) -> str:
+def check_seal(entry: dict[str, Any]) -> str:
     """Bad unless an entry's hash and the hash of its texts are right; “whole”, or “erased” where the texts are gone."""
     if entry.keys() != FIELDS:
         odd = min(FIELDS ^ entry.keys())
-        raise Bad(
-            f"{where} was changed: its field “{shown(odd)}” is {'missing' if odd in FIELDS else 'added'}."
-        )
+        raise Bad(f"its field “{shown(odd)}” is {'missing' if odd in FIELDS else 'added'}.")
     try:
         seq, roles, before = entry["seq"], entry["actor_roles"], bytes.fromhex(entry["prev_hash"])
         # What is no text is hashed as text, so it must be written in the one way that reads like this.
         one_way = type(seq) is int and type(roles) is list and before.hex() == entry["prev_hash"]
         if not one_way or not all(role and "," not in role for role in roles):
-            raise Bad(
-                f"{where} was changed: number, roles or prev_hash are not written as a log writes them."
-            )
+            raise Bad("its number, roles or prev_hash are not written as a log writes them.")
         as_text = {**entry, "seq": str(seq), "actor_roles": ",".join(roles)}
-        texts = [as_text[name] for name in SEALED]
-        fields = [
-            "-" if text is None else f"{len(text) if text.isascii() else len(text.encode())}:{text}"
-            for text in texts
-        ]
-        if sha256(before + "".join(fields).encode()).hexdigest() != entry["hash"]:
-            raise Bad(f"{where} was changed: a sealed field, or its hash, is not what was sealed.")
+        hashed = "".join([field(as_text[name]) for name in SEALED])
+        if sha256(before + hashed.encode()).hexdigest() != entry["hash"]:
+            raise Bad("a sealed field, or its hash, is not what was sealed.")
         payload = entry["payload"]
         if payload is None:
             return "erased"
         salt = bytes.fromhex(payload["salt"])
         one_way = len(payload) == 2 and len(salt) == 16 and salt.hex() == payload["salt"]
         if not one_way or sha256(salt + payload["body"].encode()).hexdigest() != entry["payload_hash"]:
-            raise Bad(f"{where} was changed: its payload (the texts) is not what was sealed.")
+            raise Bad("its payload (the texts) is not what was sealed.")
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise Bad(f"{where} was changed: one of its fields is nothing that a log holds.") from None
+        raise Bad("one of its fields is nothing that a log holds.") from None
     return "whole"
+
+
+def field(text: str | None) -> str:
+    """One field as it is hashed: its length in bytes, a colon, the text; “-” for null. So no two lists collide."""
+    return "-" if text is None else f"{len(text) if text.isascii() else len(text.encode())}:{text}"
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -329,7 +323,11 @@ def loads(line: bytes) -> Any:
 
 def tell(entry: dict[str, Any]) -> None:
     """Print what a sealed entry says."""
-    texts = {"texts": "erased"} if entry["payload"] is None else json.loads(entry["payload"]["body"])
+    body = "erased" if entry["payload"] is None else entry["payload"]["body"]
+    try:
+        texts = json.loads(body)
+    except (ValueError, RecursionError):
+        texts = body
     for name in (*SEALED[1:], "hash"):
         print(f"  {name:<14}" if name != "seq" else "\nEntry", shown(entry[name]))
     for name, value in texts.items() if type(texts) is dict else [("texts", texts)]:

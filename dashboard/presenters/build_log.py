@@ -120,7 +120,7 @@ def packet(
 def _opened(sealed: Mapping[str, Any]) -> Opened:
     """An entry as the pages know it, from what is sealed of it and nothing else."""
     try:
-        check_seal(dict(sealed), "it")
+        check_seal(dict(sealed))
         altered = False
     except Bad:
         altered = True

@@ -174,7 +174,7 @@ def test_two_swapped_entries_are_reordered(ours: Lines, said: Said) -> None:
         expected = f"line {first + 1}, entry {first + 1}, is reordered: entry {first} belongs here"
         assert bad(said(swapped)).startswith(expected)
     moved = [*ours[:3], *ours[4:], ours[3]]
-    assert "entry 3 belongs here and comes later, in line 11" in bad(said(moved))
+    assert "entry 3 belongs here and is in line 11" in bad(said(moved))
 
 
 def test_an_entry_that_stands_twice_is_named(ours: Lines, said: Said) -> None:
@@ -230,7 +230,7 @@ def test_another_workspaces_entry_is_spliced_in(ours: Lines, exports: dict[str, 
     theirs = exports["theirs"]
     for spliced in ([*ours[:5], theirs[5], *ours[6:]], [*ours[:5], theirs[5], *ours[5:]]):
         sentence = bad(said(spliced))
-        assert sentence.startswith("line 6, entry 5, is spliced in: it belongs to workspace ")
+        assert sentence.startswith("line 6, entry 5, is spliced in: it belongs to another workspace, ")
         assert theirs[0]["workspace"] in sentence
     assert "line 2, entry 1, is spliced in" in bad(said([ours[0], *theirs[1:]]))
 
@@ -271,6 +271,7 @@ def test_a_selection_says_what_it_cannot_show(exports: dict[str, Lines], said: S
     assert [entry["kind"] for entry in some[1:]] == ["force_replay"] * 3
     code, printed = said(some)
     assert code == 0
+    assert "HOLDS: every entry of this selection is as it was sealed." in printed
     assert 'Filter     {"kind": "force_replay"}' in printed
     assert "entries that were left out cannot be told from entries that are missing" in printed
     assert said(some, "--anchor", some[2]["hash"])[0] == 0
@@ -353,5 +354,26 @@ def test_a_wrong_use_is_told_apart(
 
 
 def test_nothing_that_others_wrote_reaches_the_terminal_as_a_command(ours: Lines, said: Said) -> None:
-    ours[0] |= {"name": "\x1b[2J\u202eevil"}
-    assert "\\u{1b}[2J\\u{202e}evil" in said(ours)[1]
+    evil, harmless = "\x1b[2J\u202eevil", "\\u{1b}[2J\\u{202e}evil"
+    ours[0] |= {"name": evil}
+    assert harmless in said(ours)[1]
+    for field in ("seq", "workspace", "more"):
+        assert "\x1b" not in bad(said([*ours[:4], {**ours[4], field: evil}, *ours[5:]]))
+    ours[4]["at"] = ours[4]["workspace"] = evil
+    resealed(lines := ours[:5], 4)
+    assert harmless in bad(said(lines))
+
+
+def test_a_packet_whose_texts_are_no_json_is_told_all_the_same(ours: Lines, said: Said) -> None:
+    """Whoever makes one up can seal anything."""
+    from hashlib import sha256
+
+    for body in ("hello", "[" * 100_000, '["x"]'):
+        entry = ours[1] | {"payload": {"salt": "00" * 16, "body": body}}
+        entry["payload_hash"] = sha256(bytes(16) + body.encode()).hexdigest()
+        resealed(lines := [ours[0] | {"entries": 1, "filter": {"packet": "x"}}, entry], 1)
+        begins, ends = verify_log.PACKET_BEGINS, verify_log.PACKET_ENDS
+        page = b"\n".join([b"<!doctype html>", begins, raw(lines) + ends, b""])
+        code, printed = said(page)
+        assert code == 0
+        assert body[:100] in printed

@@ -84,7 +84,7 @@ def test_every_table(superuser: DatabaseWrapper) -> None:
 
 def test_every_policy(superuser: DatabaseWrapper) -> None:
     policies = [line.split()[:4] for line in EXPECTED["policies"]]
-    assert len(policies) == 27
+    assert len(policies) == 28
     changes = {}
     for table, name, _, command in policies:
         changes[f"drop policy {name} on {table}"] = f"{table} {name}"
