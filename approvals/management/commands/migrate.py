@@ -1,4 +1,4 @@
-"""`manage.py migrate`: as the owner of every object; then the grants."""
+"""`manage.py migrate`: as the owner of every object; then the grants, and where a new database lives."""
 
 from typing import Any
 
@@ -18,3 +18,4 @@ class Command(migrate.Command):
             super().handle(*args, **options)
             with connection.cursor() as cursor:
                 cursor.execute(sql.read("grants.sql", prefix=settings.ROLE_PREFIX))
+                cursor.execute("select adopt_place() where not exists (select from approvals_place)")
