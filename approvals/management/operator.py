@@ -137,6 +137,14 @@ def add_workspace_argument(parser: CommandParser) -> None:
     parser.add_argument("--workspace", required=True, metavar="W", help="the workspace, by its slug")
 
 
+def confirmed(question: str) -> bool:
+    """Whether somebody at a terminal says yes; CommandError where nobody can be asked."""
+    try:
+        return input(f"{question} [yes/no] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        raise CommandError("Nobody can be asked here; say --yes if you mean it.") from None
+
+
 class DoneElsewhere(BaseCommand):
     """A command of Django's that does not apply here; `instead` says what does."""
 

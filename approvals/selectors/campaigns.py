@@ -63,7 +63,10 @@ class CampaignFacts:
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """One recipient with everything that their message is made from. `number` counts from 1, in the list's order."""
+    """One recipient with everything that their message is made from. `number` counts from 1, in the list's order.
+
+    `erased`: nothing of them is known any more but their address, so there is no message to show or send.
+    """
 
     delivery_id: UUID
     address: str
@@ -74,6 +77,7 @@ class Recipient:
     number: int
     previous_id: UUID | None
     next_id: UUID | None
+    erased: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class Left:
     email: str
     state: str
     reason: str
+    erased: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +141,15 @@ def recipient_of(version_id: UUID, *, delivery_id: UUID | None = None, address: 
     before = everybody.filter(position__lt=OuterRef("position")).order_by("-position")
     behind = everybody.filter(position__gt=OuterRef("position")).order_by("position")
     up_to_here = everybody.filter(position__lte=OuterRef("position")).order_by().values("version_id")
+    own_row = AudienceRow.objects.filter(id=OuterRef("audience_row_id"))
     row = (
         wanted.order_by("position")
         .annotate(
             previous_id=Subquery(before.values("id")[:1]),
             next_id=Subquery(behind.values("id")[:1]),
             number=Subquery(up_to_here.annotate(number=Count("*")).values("number")),
-            vars=Subquery(AudienceRow.objects.filter(id=OuterRef("audience_row_id")).values("vars")),
+            vars=Subquery(own_row.values("vars")),
+            erased_at=Subquery(own_row.values("erased_at")),
         )
         .first()
     )
@@ -158,6 +165,7 @@ def recipient_of(version_id: UUID, *, delivery_id: UUID | None = None, address: 
         number=row.number,
         previous_id=row.previous_id,
         next_id=row.next_id,
+        erased=row.erased_at is not None,
     )
 
 
@@ -171,7 +179,8 @@ def excluded(version_id: UUID, *, after: int = 0, size: int) -> tuple[list[Left]
     """(those who get nothing, behind this position; whether there are more)."""
     rows = AudienceRow.objects.filter(version_id=version_id, state__in=EXCLUDED, position__gt=after)
     found = [
-        Left(row.position, row.email, row.state, row.reason) for row in rows.order_by("position")[: size + 1]
+        Left(row.position, row.email, row.state, row.reason, row.erased_at is not None)
+        for row in rows.order_by("position")[: size + 1]
     ]
     return found[:size], len(found) > size
 
@@ -194,7 +203,7 @@ def lacking(version_id: UUID, names: Sequence[str]) -> tuple[int, UUID | None]:
         cursor.execute(
             "select count(*), (array_agg(d.id order by d.position))[1] from approvals_delivery d"
             " join approvals_audiencerow a on a.workspace_id = d.workspace_id and a.id = d.audience_row_id"
-            " where d.version_id = %s and not (a.vars::jsonb ?& %s)",
+            " where d.version_id = %s and a.erased_at is null and not (a.vars::jsonb ?& %s)",
             [version_id, list(names)],
         )
         row: tuple[int, UUID | None] = cursor.fetchone()

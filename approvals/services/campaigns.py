@@ -12,8 +12,9 @@ from approvals.access.actors import Actor
 from approvals.access.desk import campaign_for, delivery_for
 from approvals.exceptions import DECIDED, Conflict, Invalid, Stale
 from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
-from approvals.rules.decisions import NOBODY_REACHED, RESOLUTIONS, TOO_LATE, reason_given
+from approvals.rules.decisions import NOBODY_REACHED, NOTHING_TO_SEND, RESOLUTIONS, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
+from approvals.selectors.erasure import erased_recipient
 from approvals.services import decisions
 from approvals.services.lineages import last_decision
 
@@ -144,6 +145,8 @@ def resolve_delivery(
     if resolution == "do_again":
         if version.digest != shown.digest:
             raise _another_version(version)
+        if erased_recipient(delivery.audience_row_id):
+            raise Conflict(NOTHING_TO_SEND, code="erased")
         decision_id = _release_again(delivery)
         return _record(by, kind, campaign, shown, given, target=delivery, id=decision_id), False
     if resolution == "happened" and delivery.state == "failed":

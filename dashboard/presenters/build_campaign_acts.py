@@ -62,7 +62,7 @@ def acts_of(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
             failed = facts.job.outcome if facts.job and facts.job.status == "failed" else ""
             return CampaignActs(
                 approve=replace(approve, refused=approve.refused or _impossible(facts, now)),
-                approve_text=f"Approve for {plural(facts.recipients, 'person', 'people')}",
+                approve_text=f"Approve for {plural(facts.counts['planned'], 'person', 'people')}",
                 binding=(
                     f"Bound to exactly this text and these recipients (digest {facts.digest[:12]})."
                     " It is queued, not sent at once."
@@ -93,7 +93,7 @@ def acts_of(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
 
 def _impossible(facts: CampaignFacts, now: datetime) -> str:
     """Why nobody can approve it, whoever they are."""
-    if not facts.recipients:
+    if not facts.counts["planned"]:
         return NOBODY_REACHED
     return TOO_LATE if facts.send_by and facts.send_by < now else ""
 

@@ -48,6 +48,17 @@ _GIVEN = {
     "slug": "Slug",
     "hint": "Token begins with",
     "asked_for_by": "Asked for by token",
+    "runs": "Runs",
+    "inputs": "Inputs erased",
+    "events": "Texts of events erased",
+    "evidence": "Texts of decisions erased",
+    "recipients": "Rows of audiences erased",
+    "planned": "Messages skipped",
+    "taken_at": "The backup was taken",
+    "paused_replays": "Replays paused",
+    "paused_sends": "Sendings paused",
+    "replays_in_doubt": "Replays in doubt",
+    "deliveries_in_doubt": "Messages in doubt",
 }
 _CAME_OF_IT = {
     "reject": "Nothing was sent. Whoever proposed it can read the comment.",
@@ -59,6 +70,10 @@ _CAME_OF_IT = {
     "cancel_replay": "The replay was taken back before a worker had it. Nothing was started.",
     "cancel_send": "It was taken back before anything was sent, and waits for a decision again.",
     "stop": "What had not been sent by then is not sent.",
+    "resume_replay": "The replay was queued again; the first decision about it says what came of it.",
+    "resume_send": "The rest was queued again; the first decision about it says what came of it.",
+    "erased": "The texts are gone for good. What happened, who decided it and when stays.",
+    "restored": "Everything that was due was paused, and waits for somebody to say whether it goes on.",
 }
 
 
