@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 
-from approvals.models import AudienceRow, Campaign, Decision, Delivery
+from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job
 from approvals.rules.content import Content
 from approvals.selectors.campaign_counts import counts_of, newest_version
 from approvals.selectors.decisions import Entry, entries_of
@@ -21,7 +21,17 @@ from approvals.selectors.job_progress import Progress, progress_of
 from approvals.selectors.reach import spelling_of
 
 EXCLUDED = ("duplicate", "refused")
+PAUSED = 50  # sendings that wait for a person, on one page; each answer makes room for the next
 TROUBLED = ("in_doubt", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A sending that waits for somebody to say whether it goes on: of the campaign, or once more to one `address`."""
+
+    job_id: UUID
+    address: str
+    outcome: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +39,7 @@ class CampaignFacts:
     """A campaign and where it stands.
 
     `counts` are those of `campaign_counts`; `waiting` are the deliveries in doubt or failed that nobody has answered
-    for yet, by state. `job` is the execution of its newest approval.
+    for yet, by state. `job` is the execution of its newest approval; `paused` what of it waits for a person.
     """
 
     id: UUID
@@ -49,6 +59,7 @@ class CampaignFacts:
     counts: Mapping[str, int]
     waiting: Mapping[str, int]
     job: Progress | None
+    paused: Sequence[Paused] = ()
 
     @property
     def recipients(self) -> int:
@@ -127,7 +138,14 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
         counts=counts_of(version.id),
         waiting=dict(waiting),
         job=progress_of(campaign_id=campaign.id, delivery_id=None),
+        paused=_paused(campaign.id),
     )
+
+
+def _paused(campaign_id: UUID) -> list[Paused]:
+    jobs = Job.objects.filter(campaign_id=campaign_id, status="paused").order_by("created_at", "id")
+    rows = jobs.values_list("id", "delivery__address", "outcome")[:PAUSED]
+    return [Paused(id, address or "", outcome) for id, address, outcome in rows]
 
 
 def recipient_of(version_id: UUID, *, delivery_id: UUID | None = None, address: str = "") -> Recipient | None:

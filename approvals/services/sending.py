@@ -93,7 +93,7 @@ _THIS_ONE = _INTENT.format(whose="next.id = %s")
 # A recipient that somebody sends to again has a job of its own.
 _ANY_OTHER = _INTENT.format(
     whose="""not exists (select from approvals_job own where own.campaign_id = %s
-          and own.delivery_id = next.id and own.status in ('held', 'queued', 'running'))"""
+          and own.delivery_id = next.id and own.status in ('held', 'queued', 'paused', 'running'))"""
 )
 
 
@@ -166,9 +166,7 @@ def end_batch(*, held: Claim, trouble: str = "") -> str:
         return "queued" if given_back else "lost"
     if not jobs.finish(held, "done", _told(held)):
         return "lost"
-    others = Job.objects.filter(campaign_id=campaign.id, status__in=["held", "queued", "running"]).exclude(
-        id=held.job_id
-    )
+    others = Job.objects.filter(campaign_id=campaign.id, status__in=jobs.OPEN).exclude(id=held.job_id)
     if campaign.status == "sending" and not others.exists():
         with connection.cursor() as cursor:
             cursor.execute(
@@ -183,7 +181,7 @@ def _left(held: Claim) -> QuerySet[Delivery]:
     planned = Delivery.objects.filter(campaign_id=held.target_id, state="planned")
     if held.delivery_id:
         return planned.filter(id=held.delivery_id)
-    own = Job.objects.filter(campaign_id=held.target_id, status__in=["held", "queued", "running"])
+    own = Job.objects.filter(campaign_id=held.target_id, status__in=jobs.OPEN)
     return planned.exclude(id__in=own.filter(delivery__isnull=False).values("delivery_id"))
 
 

@@ -6,13 +6,13 @@ from datetime import datetime
 from uuid import UUID
 
 from approvals.rules.decisions import NOBODY_REACHED, TOO_LATE
-from approvals.selectors.campaigns import CampaignFacts, Trouble
+from approvals.selectors.campaigns import CampaignFacts, Paused, Trouble
 from dashboard.forms.shown import pack
 from dashboard.forms.tried import Tried
 from dashboard.presenters import chips
 from dashboard.presenters.ages import when
 from dashboard.presenters.build_sending import on_its_way
-from dashboard.presenters.campaigns import CampaignActs, ResolveDeliveries, Troubled
+from dashboard.presenters.campaigns import CampaignActs, PausedSend, ResolveDeliveries, Troubled
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import Choice, DeliveryLine, Link
 from dashboard.presenters.text import plain, plural, reveal_line, summary_line
@@ -54,6 +54,29 @@ def offers(facts: CampaignFacts, tried: Tried) -> bool:
 
 def acts_of(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
     """The decisions that are possible now; those that are not this member's say whose they are."""
+    acts = _acts(facts, hand, now)
+    if not facts.paused:
+        return acts
+    return replace(acts, paused=tuple(_paused(one, facts, hand) for one in facts.paused), closed="")
+
+
+def _paused(paused: Paused, facts: CampaignFacts, hand: Hand) -> PausedSend:
+    shown = _shown(paused.job_id, facts, hand)
+    act = hand.act("job_resume_send", paused.job_id, permission="resume_send", shown=shown)
+    about = f"Sending once more to {paused.address} is paused" if paused.address else "The sending is paused"
+    give_up = hand.act("job_give_up", paused.job_id, permission="cancel_send", shown=shown)
+    return PausedSend(
+        action=act.action,
+        shown=act.shown,
+        next=act.next,
+        refused=act.refused,
+        title=summary_line(about, 200),
+        why=plain(paused.outcome),
+        give_up=give_up if paused.address else None,
+    )
+
+
+def _acts(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
     shown = _shown(facts.id, facts, hand)
     stop = hand.reason_act("campaign_stop", facts.id, permission="stop_send", shown=shown)
     match facts.status:
