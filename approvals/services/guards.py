@@ -25,7 +25,7 @@ ALIASES = {"default": "app", "ingest": "ingest"}
 SECTIONS = ("tables", "policies", "triggers", "constraints", "functions", "bodies", "grants")
 HEADER = """# What has to be in Postgres, one line a thing; `manage.py doctor` compares. Role names have no prefix here.
 # After a change of a migration or of grants.sql: `manage.py doctor --ground` on a fresh database; read the diff."""
-MOVED = "This database was restored from a backup, copied, or failed over; run `python3 manage.py restored`"
+MOVED = "This database was restored from a backup, copied, or failed over: run `python3 manage.py restored`"
 SHOWN = 300  # characters of a detail in the one sentence of a refused start
 
 _FUNCTION = re.compile(
@@ -176,7 +176,7 @@ def _not_applied() -> list[str]:
 def _moved() -> list[str]:
     where = stand()
     if not where.known:
-        return ["Nobody wrote down where this database lives; run `python3 manage.py migrate`"]
+        return ["Nobody wrote down where this database lives: run `python3 manage.py migrate`"]
     return [MOVED] if where.moved else []
 
 

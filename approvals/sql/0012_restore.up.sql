@@ -128,6 +128,12 @@ begin
   where (q.tab, q.state, q.due) is distinct from (excluded.tab, excluded.state, excluded.due);
 end $$;
 
+-- The same condition as before, written so that it reads the same after pg_dump and pg_restore: doctor compares.
+drop trigger run_moved on approvals_run;
+create trigger run_moved after update on approvals_run for each row
+  when (old.status is distinct from new.status or (old.started_at is null) <> (new.started_at is null)
+        or old.dismissed_at is distinct from new.dismissed_at) execute function run_moved();
+
 create function send_job_moved() returns trigger language plpgsql security definer
 set search_path = pg_catalog, pg_temp as $$
 begin perform public.place_campaign(new.workspace_id, new.campaign_id); return null; end $$;

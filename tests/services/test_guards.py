@@ -65,7 +65,7 @@ MUTANTS = {
     "the database was restored somewhere else": (
         "place",
         "update approvals_place set database = database + 1",
-        "This database was restored from a backup, copied, or failed over; run `python3 manage.py restored`",
+        "This database was restored from a backup, copied, or failed over: run `python3 manage.py restored`",
     ),
     "nobody knows where the database lives": (
         "place",
@@ -205,7 +205,7 @@ ROLE_MUTANTS = {
     "the database was restored somewhere else": (
         "place",
         "update approvals_place set database = database + 1",
-        "This database was restored from a backup, copied, or failed over; run `python3 manage.py restored`",
+        "This database was restored from a backup, copied, or failed over: run `python3 manage.py restored`",
     ),
     "nobody knows where the database lives": (
         "place",
