@@ -202,16 +202,6 @@ def test_the_doctor_notices_that(mutant: str, superuser: Superuser) -> None:
 
 # Roles belong to the whole server, so each is put back.
 ROLE_MUTANTS = {
-    "the database was restored somewhere else": (
-        "place",
-        "update approvals_place set database = database + 1",
-        "This database was restored from a backup, copied, or failed over: run `python3 manage.py restored`",
-    ),
-    "nobody knows where the database lives": (
-        "place",
-        "delete from approvals_place",
-        "run `python3 manage.py migrate`",
-    ),
     "app is superuser": ("alter role secondlook_app superuser", "alter role secondlook_app nosuperuser"),
     "app is bypassrls": ("alter role secondlook_app bypassrls", "alter role secondlook_app nobypassrls"),
     "ingest is createrole": (
