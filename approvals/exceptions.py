@@ -25,6 +25,10 @@ DECIDED: Mapping[str, str] = {
     "cancel_replay": "took this replay back",
     "cancel_send": "took this approval back",
     "stop": "stopped this campaign",
+    "resume_replay": "let this replay go on",
+    "resume_send": "let this sending go on",
+    "erased": "had this erased",
+    "restored": "said that this database was restored",
 }
 
 

@@ -14,5 +14,8 @@ decide_routes: list[URLPattern] = [
     path("runs/<uuid:run_id>/resolve-call", runs.resolve_call, name="run_resolve_call"),
     path("jobs/<uuid:job_id>/", jobs.progress, name="job"),
     path("jobs/<uuid:job_id>/cancel", jobs.cancel, name="job_cancel"),
+    path("jobs/<uuid:job_id>/resume", jobs.resume, name="job_resume"),
+    path("jobs/<uuid:job_id>/resume-send", jobs.resume_send, name="job_resume_send"),
+    path("jobs/<uuid:job_id>/give-up", jobs.give_up, name="job_give_up"),
     path("jobs/<uuid:job_id>/resolve", jobs.resolve, name="job_resolve"),
 ]

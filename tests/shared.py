@@ -1,13 +1,15 @@
 """One database for all the tests of a module, each in a workspace of its own: commits are real, and copying is rare."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from itertools import count
 
 import psycopg
 import pytest
 from django.db import connections
-from pytest_django import DjangoDbBlocker
+from pytest_django import DjangoDbBlocker, Settings
 
+from approvals.management import operator
 from tests import cluster
 from tests.cluster import TestServers
 
@@ -44,3 +46,12 @@ def as_superuser(servers: TestServers, database: str) -> Callable[..., None]:
 def slug() -> str:
     """A slug that no other test has."""
     return f"desk-{next(_numbers)}"
+
+
+@pytest.fixture
+def as_owner(
+    servers: TestServers, database: str, settings: Settings
+) -> Callable[[], AbstractContextManager[None]]:
+    """Within it the default alias is the owner of the module's database."""
+    settings.OWNER_DATABASE_URL = servers.cluster.url("owner", database)
+    return operator.as_owner

@@ -14,8 +14,8 @@ from django.db.backends.postgresql import base
 from approvals.db import binding
 from approvals.db.binding import Binding, BindingError, NotBound
 
-# Every table of the domain belongs to a workspace, but for people and process heartbeats.
-TENANT_TABLE = re.compile(r"\bapprovals_(?!user\b|beat\b)\w+", re.IGNORECASE)
+# Every table of the domain belongs to a workspace, but for people, process heartbeats and the database's place.
+TENANT_TABLE = re.compile(r"\bapprovals_(?!user\b|beat\b|place\b)\w+", re.IGNORECASE)
 BIND = "select set_config('app.workspace_id', %s, true), set_config('app.subject', %s, true)"
 
 

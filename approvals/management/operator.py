@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+import environ
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser, handle_default_options
 from django.db import InterfaceError, OperationalError, ProgrammingError, connections
@@ -16,10 +18,12 @@ from approvals.db.binding import bind
 from approvals.exceptions import Refusal
 from approvals.selectors.workspaces import WorkspaceRow, workspace_by_slug
 
+_WHO_AND_WHERE = ("NAME", "USER", "PASSWORD", "HOST", "PORT")
 NO_DATABASE = (
     "The database cannot be reached. Start everything with `python3 manage.py up`, name its data folder with --data,"
     " or set DATABASE_URL."
 )
+NO_OWNER = "Set OWNER_DATABASE_URL: only the owner of the tables may do this."
 NO_TABLES = "The tables are not up to date; run `python3 manage.py migrate` first."
 
 
@@ -49,6 +53,28 @@ def spoken_errors() -> Iterator[None]:
         ):  # no such table, no such function
             raise
         raise CommandError(NO_TABLES) from error
+
+
+@contextmanager
+def as_owner(*, guarded: bool = True) -> Iterator[None]:
+    """Within the block the default alias is the owner of every object, and afterwards what it was.
+
+    `guarded=False` for what works on the tables themselves and not on a workspace's rows.
+    """
+    if not settings.OWNER_DATABASE_URL:
+        raise CommandError(NO_OWNER)
+    connection: Any = connections["default"]  # our backend (approvals.db.base)
+    owner = environ.Env.db_url_config(settings.OWNER_DATABASE_URL)
+    before = {key: connection.settings_dict[key] for key in _WHO_AND_WHERE}
+    connection.close()
+    connection.settings_dict.update({key: owner[key] for key in _WHO_AND_WHERE})
+    connection.guarded = guarded
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict.update(before)
+        connection.guarded = True
 
 
 class OperatorCommand(BaseCommand):
@@ -109,6 +135,14 @@ def in_workspace(slug: str) -> Iterator[WorkspaceRow]:
 def add_workspace_argument(parser: CommandParser) -> None:
     """`--workspace W`, by its slug."""
     parser.add_argument("--workspace", required=True, metavar="W", help="the workspace, by its slug")
+
+
+def confirmed(question: str) -> bool:
+    """Whether somebody at a terminal says yes; CommandError where nobody can be asked."""
+    try:
+        return input(f"{question} [yes/no] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        raise CommandError("Nobody can be asked here; say --yes if you mean it.") from None
 
 
 class DoneElsewhere(BaseCommand):

@@ -7,6 +7,7 @@ from approvals.models.delivery import Delivery
 from approvals.models.event import Event, RunTool, ToolCall
 from approvals.models.job import Job
 from approvals.models.payload import Payload
+from approvals.models.place import Place
 from approvals.models.queue_item import QueueItem
 from approvals.models.run import Run
 from approvals.models.runtime import Runtime, Token
@@ -14,6 +15,6 @@ from approvals.models.user import User
 from approvals.models.workspace import Member, Workspace
 
 __all__ = [
-    "AudienceRow", "Beat", "Campaign", "Decision", "Delivery", "Event", "Job", "Member", "Payload", "QueueItem",
-    "Run", "RunTool", "Runtime", "Token", "ToolCall", "User", "Version", "Workspace",
+    "AudienceRow", "Beat", "Campaign", "Decision", "Delivery", "Event", "Job", "Member", "Payload", "Place",
+    "QueueItem", "Run", "RunTool", "Runtime", "Token", "ToolCall", "User", "Version", "Workspace",
 ]  # fmt: skip

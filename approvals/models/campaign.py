@@ -68,6 +68,7 @@ class AudienceRow(WorkspaceModel):
     vars = models.TextField(default="{}")  # canonical JSON
     state = models.TextField()
     reason = models.TextField(blank=True, default="")
+    erased_at = models.DateTimeField(null=True)  # then email, address and vars are empty
 
     class Meta:
         constraints = [

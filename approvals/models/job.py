@@ -39,6 +39,11 @@ class Job(IdentifiedModel):
                 fields=["due_at"], condition=models.Q(status__in=["held", "queued"]), name="job_waiting"
             ),
             models.Index(fields=["lease_until"], condition=models.Q(status="running"), name="job_leased"),
+            models.Index(  # what the clock asks for every two seconds: the replays that follow their runs
+                fields=["run"],
+                condition=models.Q(kind="replay", status__in=["running", "in_doubt", "paused"]),
+                name="job_following",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -55,7 +55,8 @@ def lineage_digest(lineage: Iterable[RunFacts]) -> str:
 
 def _told(run: RunFacts) -> dict[str, object]:
     """What a decider is told about one run, without what changes by itself, such as heartbeats."""
-    return {
+    restored = {"restored": True} if run.restored else {}
+    return restored | {
         "id": str(run.id),
         "status": run.status,
         "started": run.started,

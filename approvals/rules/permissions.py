@@ -16,11 +16,21 @@ ROLE_PERMISSIONS: Mapping[str, frozenset[str]] = {
             "reopen",
             "resolve_run",
             "cancel_replay",
+            "resume_replay",
             "read_log",
         }
     ),
     "reviewer": frozenset(
-        {"view", "approve", "reject", "resolve_campaign", "cancel_send", "stop_send", "read_log"}
+        {
+            "view",
+            "approve",
+            "reject",
+            "resolve_campaign",
+            "cancel_send",
+            "stop_send",
+            "resume_send",
+            "read_log",
+        }
     ),
     "manager": frozenset({"view", "read_log", "export_log"}),
     "admin": frozenset({"view", "read_log", "set_up"}),
@@ -43,6 +53,8 @@ PERMISSION_TEXT: Mapping[str, str] = {
     "resolve_campaign": "resolve what is in doubt about a delivery",
     "cancel_send": "take an approval back",
     "stop_send": "stop a campaign",
+    "resume_replay": "let a paused replay go on",
+    "resume_send": "let a paused sending go on",
     "read_log": "read the decisions",
     "export_log": "export the decisions",
     "set_up": "set this workspace up",
@@ -65,6 +77,8 @@ PERMISSION_FOR_DECISION: Mapping[str, str] = {
     "cancel_replay": "cancel_replay",
     "cancel_send": "cancel_send",
     "stop": "stop_send",
+    "resume_replay": "resume_replay",
+    "resume_send": "resume_send",
 }
 
 

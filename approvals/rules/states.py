@@ -79,6 +79,12 @@ JOB = _machine(
         ("running", "queued"): "lost before the intent",
         ("in_doubt", "running"): "the new run is heard from, or a person says it began",
         ("in_doubt", "failed"): "a person says it did not, or leaves it",
+        ("held", "paused"): "the database was restored",
+        ("queued", "paused"): "the database was restored",
+        ("running", "paused"): "the database was restored before the intent",
+        ("paused", "queued"): "a person resumes it",
+        ("paused", "cancelled"): "a person takes it back",
+        ("paused", "running"): "the new run is heard from",
     },
 )
 

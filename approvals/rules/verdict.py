@@ -40,6 +40,7 @@ class RunFacts:
     done counts. It must be true from the moment the intent to hand it over is committed.
     `settled` says whether tools_executed has its value; `late_events` counts events received after that.
     `events` counts the events other than heartbeats: a sign of life is no change for a decider.
+    `restored`: the database was restored since the run was made, and no attempt was made or resumed after that.
     """
 
     id: str
@@ -53,6 +54,7 @@ class RunFacts:
     is_head: bool
     calls: tuple[CallFacts, ...] = ()
     events: int = 0
+    restored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +97,12 @@ REASON_TEXT: Mapping[str, str] = {
     " Find out what happened; only a person can decide to start it again.",
     "late_events": "Events of this run arrived after its record was settled."
     " Look at what they say; only a person can decide to start it again.",
+    "restored": "This run may have been started again after the backup was taken that this database was restored from."
+    " Ask its runtime; only a person can decide.",
 }
 
 # What a person may decide to start again in spite of; the others have to go away first.
-OVERRIDABLE = frozenset({"tools_called", "unknown_record", "late_events", "succeeded"})
+OVERRIDABLE = frozenset({"tools_called", "unknown_record", "late_events", "succeeded", "restored"})
 
 
 def verdict_of(lineage: Sequence[RunFacts], target: str) -> Verdict:
@@ -118,6 +122,7 @@ def verdict_of(lineage: Sequence[RunFacts], target: str) -> Verdict:
         "tools_called": _having(lineage, _called),
         "unknown_record": _having(lineage, _unknown),
         "late_events": _having(lineage, lambda attempt: attempt.late_events > 0),
+        "restored": [attempt for attempt in lineage if attempt.restored],
     }
     reasons = tuple(
         Reason(code, text, _calls(concerned[code])) for code, text in REASON_TEXT.items() if concerned[code]

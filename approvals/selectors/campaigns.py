@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 
-from approvals.models import AudienceRow, Campaign, Decision, Delivery
+from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job
 from approvals.rules.content import Content
 from approvals.selectors.campaign_counts import counts_of, newest_version
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
@@ -21,7 +21,17 @@ from approvals.selectors.job_progress import Progress, progress_of
 from approvals.selectors.reach import spelling_of
 
 EXCLUDED = ("duplicate", "refused")
+PAUSED = 50  # sendings that wait for a person, on one page; each answer makes room for the next
 TROUBLED = ("in_doubt", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A sending that waits for somebody to say whether it goes on: of the campaign, or once more to one `address`."""
+
+    job_id: UUID
+    address: str
+    outcome: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +39,7 @@ class CampaignFacts:
     """A campaign and where it stands.
 
     `counts` are those of `campaign_counts`; `waiting` are the deliveries in doubt or failed that nobody has answered
-    for yet, by state. `job` is the execution of its newest approval.
+    for yet, by state. `job` is the execution of its newest approval; `paused` what of it waits for a person.
     """
 
     id: UUID
@@ -49,6 +59,7 @@ class CampaignFacts:
     counts: Mapping[str, int]
     waiting: Mapping[str, int]
     job: Progress | None
+    paused: Sequence[Paused] = ()
 
     @property
     def recipients(self) -> int:
@@ -63,7 +74,10 @@ class CampaignFacts:
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """One recipient with everything that their message is made from. `number` counts from 1, in the list's order."""
+    """One recipient with everything that their message is made from. `number` counts from 1, in the list's order.
+
+    `erased`: nothing of them is known any more but their address, so there is no message to show or send.
+    """
 
     delivery_id: UUID
     address: str
@@ -74,6 +88,7 @@ class Recipient:
     number: int
     previous_id: UUID | None
     next_id: UUID | None
+    erased: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +99,7 @@ class Left:
     email: str
     state: str
     reason: str
+    erased: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +138,14 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
         counts=counts_of(version.id),
         waiting=dict(waiting),
         job=progress_of(campaign_id=campaign.id, delivery_id=None),
+        paused=_paused(campaign.id),
     )
+
+
+def _paused(campaign_id: UUID) -> list[Paused]:
+    jobs = Job.objects.filter(campaign_id=campaign_id, status="paused").order_by("created_at", "id")
+    rows = jobs.values_list("id", "delivery__address", "outcome")[:PAUSED]
+    return [Paused(id, address or "", outcome) for id, address, outcome in rows]
 
 
 def recipient_of(version_id: UUID, *, delivery_id: UUID | None = None, address: str = "") -> Recipient | None:
@@ -136,13 +159,15 @@ def recipient_of(version_id: UUID, *, delivery_id: UUID | None = None, address: 
     before = everybody.filter(position__lt=OuterRef("position")).order_by("-position")
     behind = everybody.filter(position__gt=OuterRef("position")).order_by("position")
     up_to_here = everybody.filter(position__lte=OuterRef("position")).order_by().values("version_id")
+    own_row = AudienceRow.objects.filter(id=OuterRef("audience_row_id"))
     row = (
         wanted.order_by("position")
         .annotate(
             previous_id=Subquery(before.values("id")[:1]),
             next_id=Subquery(behind.values("id")[:1]),
             number=Subquery(up_to_here.annotate(number=Count("*")).values("number")),
-            vars=Subquery(AudienceRow.objects.filter(id=OuterRef("audience_row_id")).values("vars")),
+            vars=Subquery(own_row.values("vars")),
+            erased_at=Subquery(own_row.values("erased_at")),
         )
         .first()
     )
@@ -158,6 +183,7 @@ def recipient_of(version_id: UUID, *, delivery_id: UUID | None = None, address: 
         number=row.number,
         previous_id=row.previous_id,
         next_id=row.next_id,
+        erased=row.erased_at is not None,
     )
 
 
@@ -171,7 +197,8 @@ def excluded(version_id: UUID, *, after: int = 0, size: int) -> tuple[list[Left]
     """(those who get nothing, behind this position; whether there are more)."""
     rows = AudienceRow.objects.filter(version_id=version_id, state__in=EXCLUDED, position__gt=after)
     found = [
-        Left(row.position, row.email, row.state, row.reason) for row in rows.order_by("position")[: size + 1]
+        Left(row.position, row.email, row.state, row.reason, row.erased_at is not None)
+        for row in rows.order_by("position")[: size + 1]
     ]
     return found[:size], len(found) > size
 
@@ -194,7 +221,7 @@ def lacking(version_id: UUID, names: Sequence[str]) -> tuple[int, UUID | None]:
         cursor.execute(
             "select count(*), (array_agg(d.id order by d.position))[1] from approvals_delivery d"
             " join approvals_audiencerow a on a.workspace_id = d.workspace_id and a.id = d.audience_row_id"
-            " where d.version_id = %s and not (a.vars::jsonb ?& %s)",
+            " where d.version_id = %s and a.erased_at is null and not (a.vars::jsonb ?& %s)",
             [version_id, list(names)],
         )
         row: tuple[int, UUID | None] = cursor.fetchone()

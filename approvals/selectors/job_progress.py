@@ -44,8 +44,10 @@ class Progress:
     @property
     def cancellable(self) -> bool:
         """Whether it can still be taken back. A campaign in part sent waits for a worker too, and is stopped."""
-        waits = self.status in ("held", "queued")
-        return waits and (self.kind == "replay" or (self.claimed_at is None and self.delivery_id is None))
+        if self.kind == "replay":
+            return self.status in ("held", "queued", "paused")
+        fresh = self.status in ("held", "queued") and self.claimed_at is None
+        return (fresh or self.status == "paused") and self.delivery_id is None
 
     def overdue(self, overdue_s: int) -> bool:
         """Whether it waits for a worker longer than it should."""

@@ -58,7 +58,7 @@ def lineages_of(ids: Iterable[UUID], *, without: UUID | None = None) -> dict[UUI
     runs = list(found.exclude(id=without) if without else found)
     for run in runs:
         attempts[run.lineage_id].append(run)
-    records = _records(ids)
+    records = _records(ids, without)
     calls = _calls([run.id for run in runs])
     kept = _kept_inputs(ids)
     return {
@@ -87,6 +87,7 @@ def _facts(
             is_head=run.id == head,
             calls=tuple(call.facts for call in calls.get(run.id, ())),
             events=records[run.id].events,
+            restored=records[run.id].restored,
         )
         for run in attempts
     )
@@ -97,22 +98,28 @@ class _Record:
     facts: RecordFacts
     late_events: int
     events: int
+    restored: bool
 
 
 _RECORDS = """
     select r.id, rec.kind, rec.complete, rec.why,
       (select count(*) from approvals_event e where e.workspace_id = r.workspace_id and e.run_id = r.id and e.late),
       (select count(*) from approvals_event e where e.workspace_id = r.workspace_id and e.run_id = r.id
-         and e.type <> 'heartbeat')
+         and e.type <> 'heartbeat'),
+      exists (select from approvals_place p where r.created_at < p.restored_at
+        and not exists (select from approvals_run later where later.workspace_id = r.workspace_id
+          and later.lineage_id = r.lineage_id and later.created_at > p.restored_at and later.id is distinct from %s)
+        and not exists (select from approvals_decision d where d.workspace_id = r.workspace_id
+          and d.item_id = r.lineage_id and d.kind = 'resume_replay' and d.at > p.restored_at))
     from approvals_run r, lateral run_record(r.workspace_id, r.id) rec
     where r.lineage_id = any(%s)
 """
 
 
-def _records(lineage_ids: list[UUID]) -> dict[UUID, _Record]:
+def _records(lineage_ids: list[UUID], without: UUID | None) -> dict[UUID, _Record]:
     with connection.cursor() as cursor:
-        cursor.execute(_RECORDS, [lineage_ids])
-        return {row[0]: _Record(RecordFacts(*row[1:4]), row[4], row[5]) for row in cursor.fetchall()}
+        cursor.execute(_RECORDS, [without, lineage_ids])
+        return {row[0]: _Record(RecordFacts(*row[1:4]), *row[4:]) for row in cursor.fetchall()}
 
 
 # There, and what it was when the run was made: nothing else may be started again in its name.

@@ -12,10 +12,11 @@ from approvals.access.actors import Actor
 from approvals.access.desk import campaign_for, delivery_for
 from approvals.exceptions import DECIDED, Conflict, Invalid, Stale
 from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
-from approvals.rules.decisions import NOBODY_REACHED, RESOLUTIONS, TOO_LATE, reason_given
+from approvals.rules.decisions import NOBODY_REACHED, NOTHING_TO_SEND, RESOLUTIONS, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
+from approvals.selectors.erasure import erased_recipient
 from approvals.services import decisions
-from approvals.services.lineages import last_decision
+from approvals.services.jobs import WAITING
 
 # What can be said of a delivery in doubt or failed (the words are in rules.decisions).
 OF_DELIVERIES = ("happened", "do_again", "leave")
@@ -30,7 +31,7 @@ def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bo
     Here and below: (the decision, whether it only repeats one's own); NotFound, NotAllowed, AlreadyDecided, Stale,
     Conflict, Invalid.
     """
-    campaign, version = _locked(by, campaign_id, "approve")
+    campaign, version = locked(by, campaign_id, "approve")
     if campaign.status != "pending":
         return _somebody_was_first(campaign, by, "approve"), True
     _refuse_changed(campaign, version, shown)
@@ -49,7 +50,7 @@ def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bo
         status="held" if hold_s else "queued",
         due_at=Now() + timedelta(seconds=hold_s),
     )
-    decision = _record(by, "approve", campaign, shown, _told(campaign, version), id=decision_id)
+    decision = record(by, "approve", campaign, shown, told_of(campaign, version), id=decision_id)
     faults.point("decide.before_commit")
     return decision, False
 
@@ -57,26 +58,26 @@ def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bo
 @transaction.atomic
 def reject(*, by: Actor, campaign_id: UUID, shown: Shown, comment: str) -> tuple[Decision, bool]:
     """Refuse a campaign, with a comment for its proposer."""
-    campaign, version = _locked(by, campaign_id, "reject")
+    campaign, version = locked(by, campaign_id, "reject")
     if campaign.status != "pending":
         return _somebody_was_first(campaign, by, "reject"), True
     _refuse_changed(campaign, version, shown)
     comment = reason_given(comment, field="comment")
     Campaign.objects.filter(id=campaign.id).update(status="rejected", comment=comment, finished_at=Now())
-    given = _told(campaign, version) | {"comment": comment}
-    return _record(by, "reject", campaign, shown, given), False
+    given = told_of(campaign, version) | {"comment": comment}
+    return record(by, "reject", campaign, shown, given), False
 
 
 @transaction.atomic
 def take_back(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool]:
-    """Undo an approval while its job is held or queued; Conflict once a worker has it."""
-    campaign, version = _locked(by, campaign_id, "cancel_send")
+    """Undo an approval while its job is held, queued or paused; Conflict once a worker has it."""
+    campaign, version = locked(by, campaign_id, "cancel_send")
     # Approved means that no worker has begun with it: `sending.begin` takes the same lock before it does.
     taken_back = campaign.status == "approved" and Job.objects.filter(
-        campaign_id=campaign.id, status__in=["held", "queued"]
+        campaign_id=campaign.id, status__in=WAITING
     ).update(status="cancelled", outcome=f"Taken back by {by.name}.")
     if not taken_back:
-        first = last_decision(campaign.id, _ANSWERS) if campaign.status == "pending" else None
+        first = _last_answer(campaign) if campaign.status == "pending" else None
         if first is not None and first.kind == "cancel_send":
             return decisions.own_or_refused(first, by=by, kind="cancel_send", target_id=campaign.id), True
         raise Conflict(
@@ -85,29 +86,29 @@ def take_back(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, 
             code="too_late",
         )
     Campaign.objects.filter(id=campaign.id).update(status="pending")
-    return _record(by, "cancel_send", campaign, shown, _told(campaign, version)), False
+    return record(by, "cancel_send", campaign, shown, told_of(campaign, version)), False
 
 
 @transaction.atomic
 def stop(*, by: Actor, campaign_id: UUID, shown: Shown, reason: str) -> tuple[Decision, bool]:
     """Stop a campaign that is being sent: what has not begun is skipped, for good. Never refused as stale."""
-    campaign, _ = _locked(by, campaign_id, "stop_send")
+    campaign, _ = locked(by, campaign_id, "stop_send")
     if campaign.status != "sending":
-        first = last_decision(campaign.id, _ANSWERS) if campaign.status == "stopped" else None
+        first = _last_answer(campaign) if campaign.status == "stopped" else None
         if first is not None:
             return decisions.own_or_refused(first, by=by, kind="stop", target_id=campaign.id), True
         raise Conflict("This campaign is not being sent, so there is nothing to stop.")
     reason = reason_given(reason)
     # A job in a worker's hands ends by itself: its next intent finds the campaign stopped. Jobs and deliveries come
     # before the campaign, whose trigger touches the queue: a lease that runs out takes them in this order too.
-    Job.objects.filter(campaign_id=campaign.id, status__in=["held", "queued"]).update(
+    Job.objects.filter(campaign_id=campaign.id, status__in=WAITING).update(
         status="cancelled", outcome=f"Stopped by {by.name}."
     )
     skipped = Delivery.objects.filter(campaign_id=campaign.id, state="planned").update(
         state="skipped", settled_at=Now(), reply=f"Stopped by {by.name}."
     )
     Campaign.objects.filter(id=campaign.id).update(status="stopped", finished_at=Now())
-    return _record(by, "stop", campaign, shown, {"reason": reason, "skipped": skipped}), False
+    return record(by, "stop", campaign, shown, {"reason": reason, "skipped": skipped}), False
 
 
 @transaction.atomic
@@ -116,7 +117,7 @@ def resolve_delivery(
 ) -> tuple[Decision, bool]:
     """What became of a delivery in doubt or failed: it happened, do it again (one job of its own), or leave it."""
     seen = delivery_for(by, delivery_id)
-    campaign, version = _locked(by, seen.campaign_id, "resolve_campaign")
+    campaign, version = locked(by, seen.campaign_id, "resolve_campaign")
     if resolution not in OF_DELIVERIES:
         raise Invalid(
             "resolution", "Say whether it happened, did not and is to be done again, or is to be left."
@@ -133,6 +134,7 @@ def resolve_delivery(
             )
         own = decisions.own_or_refused(first, by=by, kind=kind, target_id=delivery.id, resolution=resolution)
         return own, True
+    about = ("delivery", delivery.id)
     given = {
         "reason": reason_given(reason),
         "resolution": resolution,
@@ -143,9 +145,11 @@ def resolve_delivery(
     }
     if resolution == "do_again":
         if version.digest != shown.digest:
-            raise _another_version(version)
+            raise another_version(version)
+        if erased_recipient(delivery.audience_row_id):
+            raise Conflict(NOTHING_TO_SEND, code="erased")
         decision_id = _release_again(delivery)
-        return _record(by, kind, campaign, shown, given, target=delivery, id=decision_id), False
+        return record(by, kind, campaign, shown, given, target=about, id=decision_id), False
     if resolution == "happened" and delivery.state == "failed":
         raise Conflict("The server refused this message, so it was not sent. Do it again, or leave it.")
     one = Delivery.objects.filter(id=delivery.id)
@@ -153,7 +157,7 @@ def resolve_delivery(
         one.update(state="sent", resolved_at=Now(), reply=f"{by.name}: it happened.")
     else:
         one.update(resolved_at=Now())
-    return _record(by, kind, campaign, shown, given, target=delivery), False
+    return record(by, kind, campaign, shown, given, target=about), False
 
 
 def _last_resolution(delivery: Delivery) -> Decision | None:
@@ -177,7 +181,7 @@ def _release_again(delivery: Delivery) -> UUID:
     return job.decision_id
 
 
-def _locked(by: Actor, campaign_id: UUID, permission: str) -> tuple[Campaign, Version]:
+def locked(by: Actor, campaign_id: UUID, permission: str) -> tuple[Campaign, Version]:
     """The campaign under its row lock, and its newest version: decisions on it come one after the other."""
     campaign_for(by, campaign_id)
     by.require(permission)
@@ -188,24 +192,26 @@ def _locked(by: Actor, campaign_id: UUID, permission: str) -> tuple[Campaign, Ve
 def _refuse_changed(campaign: Campaign, version: Version, shown: Shown) -> None:
     """Stale where another version is there now, or where somebody decided and took it back meanwhile."""
     if version.digest != shown.digest:
-        raise _another_version(version)
-    last = last_decision(campaign.id, _ANSWERS)
+        raise another_version(version)
+    last = _last_answer(campaign)
     if last is not None and last.at > shown.opened_at:
         raise Stale([f"{last.actor_name} {DECIDED[last.kind]} after you opened this page."])
 
 
-def _another_version(version: Version) -> Stale:
+def another_version(version: Version) -> Stale:
+    """The refusal for whoever looked at an older version."""
     return Stale([f"Version {version.number} of this campaign took the place of the one you looked at."])
 
 
 def _somebody_was_first(campaign: Campaign, by: Actor, kind: str) -> Decision:
-    first = last_decision(campaign.id, _ANSWERS)
+    first = _last_answer(campaign)
     if first is None:
         raise Conflict("This campaign does not wait for a decision. Reload the page to see where it stands.")
     return decisions.own_or_refused(first, by=by, kind=kind, target_id=campaign.id)
 
 
-def _told(campaign: Campaign, version: Version) -> dict[str, Any]:
+def told_of(campaign: Campaign, version: Version) -> dict[str, Any]:
+    """What a reviewer is told of it, in short."""
     return {
         "campaign": campaign.name,
         "version": version.number,
@@ -216,22 +222,30 @@ def _told(campaign: Campaign, version: Version) -> dict[str, Any]:
     }
 
 
-def _record(
+def _last_answer(campaign: Campaign) -> Decision | None:
+    """The newest decision about the campaign itself that moved it."""
+    answers = Decision.objects.filter(target_id=campaign.id, kind__in=_ANSWERS)
+    return answers.order_by("-seq").first()
+
+
+def record(
     by: Actor,
     kind: str,
     campaign: Campaign,
     shown: Shown,
     evidence: dict[str, Any],
     *,
-    target: Delivery | None = None,
+    target: tuple[str, UUID] | None = None,
     id: UUID | None = None,
 ) -> Decision:
+    """The entry about a campaign, or about its job or delivery `target` (kind and id)."""
+    target_kind, target_id = target or ("campaign", campaign.id)
     return decisions.record(
         id=id,
         by=by,
         kind=kind,
-        target_kind="delivery" if target else "campaign",
-        target_id=target.id if target else campaign.id,
+        target_kind=target_kind,
+        target_id=target_id,
         item_id=campaign.id,
         agent=campaign.agent,
         digest=shown.digest,

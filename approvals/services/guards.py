@@ -17,6 +17,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from approvals import sql
 from approvals.selectors.ground import Ground, body_line, ground_of
+from approvals.selectors.place import stand
 from approvals.selectors.roles import READERS, Role, Session, roles_of, session_of
 from approvals.services import probes
 
@@ -24,6 +25,7 @@ ALIASES = {"default": "app", "ingest": "ingest"}
 SECTIONS = ("tables", "policies", "triggers", "constraints", "functions", "bodies", "grants")
 HEADER = """# What has to be in Postgres, one line a thing; `manage.py doctor` compares. Role names have no prefix here.
 # After a change of a migration or of grants.sql: `manage.py doctor --ground` on a fresh database; read the diff."""
+MOVED = "This database was restored from a backup, copied, or failed over: run `python3 manage.py restored`"
 SHOWN = 300  # characters of a detail in the one sentence of a refused start
 
 _FUNCTION = re.compile(
@@ -80,6 +82,7 @@ def _guards(*, probe: bool) -> Iterator[Guard]:
     yield _guard("roles", lambda: _wrong_roles(roles))
     yield _guard("privileges", lambda: _wrong_privileges(roles))
     yield _guard("migrations", _not_applied)
+    yield _guard("place", _moved)
     yield from compare(ground_of(connections["default"], prefix))
     if probe:
         for name, trial in probes.TRIALS.items():
@@ -168,6 +171,13 @@ def _not_applied() -> list[str]:
     loader = MigrationLoader(connections["default"])
     missing = sorted(set(loader.graph.nodes) - set(loader.applied_migrations))
     return [f"{app}.{name} is not applied" for app, name in missing]
+
+
+def _moved() -> list[str]:
+    where = stand()
+    if not where.known:
+        return ["Nobody wrote down where this database lives: run `python3 manage.py migrate`"]
+    return [MOVED] if where.moved else []
 
 
 @cache

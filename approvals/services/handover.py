@@ -31,16 +31,16 @@ def prepare(*, held: Claim) -> Order | None:
     """Check that what was decided about is still so, then commit the intent. None: ended with why, or lost."""
     run = lineages.lock(Run.objects.get(id=held.target_id))
     original = Run.objects.get(id=run.replay_of_id or run.id)
+    contents = contents_of([run.input_payload_id])
+    if run.input_payload_id not in contents:  # which changes the digest too, and is the better reason
+        _refuse(held, run, "The input of this run was erased meanwhile, so nothing was started.")
+        return None
     decided = Decision.objects.filter(jobs__id=held.job_id).values_list("digest", flat=True).get()
     _facts, _verdict, digest = judged(original, without=run.id)
     if digest != decided:
         _refuse(
             held, run, "What this run did changed after the decision, so nothing was started. Decide again."
         )
-        return None
-    contents = contents_of([run.input_payload_id])
-    if run.input_payload_id not in contents:
-        _refuse(held, run, "The input of this run was erased meanwhile, so nothing was started.")
         return None
     if not jobs.state_intent(held):
         return None

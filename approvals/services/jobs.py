@@ -17,6 +17,10 @@ from django.db import connection, transaction
 from approvals.models import Job, Run
 from approvals.services import outcomes
 
+# No worker has it: it can still be taken back. OPEN: something is still to come of it.
+WAITING = ("held", "queued", "paused")
+OPEN = (*WAITING, "running")
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -183,16 +187,16 @@ def _set(job: Job, status: str, outcome: str) -> str:
 
 @transaction.atomic
 def follow(*, job_id: UUID) -> str | None:
-    """A replay's job follows its run: the first event ends a doubt, the end of the run ends the job."""
+    """A replay's job follows its run: the first event ends a doubt or a pause, the end of the run ends the job."""
     job = (
         Job.objects.select_for_update(skip_locked=True, no_key=True)
-        .filter(id=job_id, kind="replay", status__in=["in_doubt", "running"])
+        .filter(id=job_id, kind="replay", status__in=["in_doubt", "paused", "running"])
         .first()
     )
     if job is None or job.run_id is None:
         return None
     run = Run.objects.get(id=job.run_id)
-    if job.status == "in_doubt":
+    if job.status != "running":
         if run.max_seq == 0:
             return None
         job.status, job.outcome, job.finished_at = "running", "The new run was heard from.", None

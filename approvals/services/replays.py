@@ -16,10 +16,11 @@ from approvals.rules import decisions as kinds
 from approvals.rules.shown import Shown
 from approvals.rules.verdict import OVERRIDABLE, Verdict, forceable
 from approvals.services import decisions, lineages
+from approvals.services.jobs import WAITING
 from approvals.services.lineages import Case
 
 # While an attempt goes on each event makes another digest, and the answer is only "not yet".
-WAITING = frozenset({"still_running", "replay_in_flight"})
+NOT_YET = frozenset({"still_running", "replay_in_flight"})
 PUT_ASIDE = ("dismiss", "resolve_run")  # the kinds that take a run out of the queue
 
 
@@ -87,7 +88,7 @@ def _by_rule(bearer: TokenBearer, run_id: UUID) -> Started | Refusal:
     else:
         evidence = lineages.evidence_of(case, {"asked_for_by": bearer.hint})
         return start(by=rule_for(bearer), run=case.run, kind="replay", evidence=evidence, digest=case.digest)
-    if not WAITING.intersection(case.verdict.codes):
+    if not NOT_YET.intersection(case.verdict.codes):
         _keep_refused_once(bearer, case, refusal)
     return refusal
 
@@ -243,9 +244,18 @@ def refuse_dismissed(case: Case) -> None:
     )
 
 
+def refuse_begun(job: Job, run: Run) -> None:
+    """Conflict for a paused replay whose runtime tells of it: it was handed over after the backup was taken."""
+    if job.status == "paused" and run.max_seq:
+        raise Conflict(
+            "The new run was heard from meanwhile, so this replay did begin. Reload the page to see it.",
+            code="begun",
+        )
+
+
 @transaction.atomic
 def cancel(*, by: Actor, job_id: UUID, shown: Shown) -> tuple[Decision, bool]:
-    """Take a replay back while it is held or queued; (the decision, whether it only repeats one's own).
+    """Take a replay back while it is held, queued or paused; (the decision, whether it only repeats one's own).
 
     NotFound, NotAllowed, AlreadyDecided, and Conflict once a worker has it.
     """
@@ -254,7 +264,8 @@ def cancel(*, by: Actor, job_id: UUID, shown: Shown) -> tuple[Decision, bool]:
         raise NotFound()
     by.require("cancel_replay")
     run = lineages.lock(Run.objects.get(id=job.run_id))
-    taken_back = Job.objects.filter(id=job.id, status__in=["held", "queued"]).update(
+    refuse_begun(job, run)
+    taken_back = Job.objects.filter(id=job.id, status__in=WAITING).update(
         status="cancelled", outcome=f"Taken back by {by.name}."
     )
     if not taken_back:

@@ -14,7 +14,7 @@ from approvals.models import Decision, Job, Run
 from approvals.rules.decisions import RESOLUTIONS, reason_given
 from approvals.rules.shown import Shown
 from approvals.selectors.resolutions import resolutions_of
-from approvals.services import decisions, lineages, replays
+from approvals.services import decisions, jobs, lineages, replays
 from approvals.services.lineages import Case
 
 # What can be said of an open call, and of a replay in doubt (the words are in rules.decisions).
@@ -69,7 +69,7 @@ def declare_interrupted(*, by: Actor, run_id: UUID, shown: Shown, reason: str) -
 def _refuse_unless_handed_over(run: Run) -> None:
     """A replay that a worker may still be handing over is taken back or resolved, not declared dead."""
     if run.started_at is None or Job.objects.filter(
-        run_id=run.id, accepted_at__isnull=True, status__in=["held", "queued", "running", "in_doubt"]
+        run_id=run.id, accepted_at__isnull=True, status__in=[*jobs.OPEN, "in_doubt"]
     ):
         raise Conflict(
             "This replay has not been taken up yet. Take it back, or resolve it if it is in doubt."

@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Version
 from approvals.rules.content import Content
-from approvals.rules.decisions import TOO_LATE
+from approvals.rules.decisions import ERASED, TOO_LATE
 from approvals.services import jobs
 from approvals.services.jobs import Claim
 
@@ -97,7 +97,7 @@ _THIS_ONE = _INTENT.format(whose="next.id = %s")
 # A recipient that somebody sends to again has a job of its own.
 _ANY_OTHER = _INTENT.format(
     whose="""not exists (select from approvals_job own where own.campaign_id = %s
-          and own.delivery_id = next.id and own.status in ('held', 'queued', 'running'))"""
+          and own.delivery_id = next.id and own.status in ('held', 'queued', 'paused', 'running'))"""
 )
 
 
@@ -106,16 +106,29 @@ def next_intent(*, held: Claim, sealed: Sealed) -> Intent | None:
     """Mark the next planned delivery as being attempted; None when there is none, or the job is no longer ours."""
     # A stop takes this row; whoever comes second sees what the first one did.
     Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
+    while row := _mark_next(held, sealed):
+        id, address, message_id, audience_row_id, date = row
+        vars, erased_at = AudienceRow.objects.values_list("vars", "erased_at").get(id=audience_row_id)
+        if erased_at is None:
+            return Intent(delivery_id=id, address=address, message_id=message_id, vars=vars, date=date)
+        _skip_erased(id)
+    return None
+
+
+def _mark_next(held: Claim, sealed: Sealed) -> Any:
     with connection.cursor() as cursor:
         cursor.execute(
             _THIS_ONE if held.delivery_id else _ANY_OTHER,
             [sealed.version_id, held.delivery_id or held.target_id, _WAIT, held.job_id, held.fence],
         )
-        row = cursor.fetchone()
-    if row is None:
-        return None
-    vars = AudienceRow.objects.values_list("vars", flat=True).get(id=row[3])
-    return Intent(delivery_id=row[0], address=row[1], message_id=row[2], vars=vars, date=row[4])
+        return cursor.fetchone()
+
+
+def _skip_erased(delivery_id: UUID) -> None:
+    """Erased while it was asked to wait: it never leaves. It was not attempted, whatever the row says so far."""
+    one = Delivery.objects.filter(id=delivery_id)
+    one.update(state="planned", attempt=F("attempt") - 1)
+    one.update(state="skipped", settled_at=Now(), reply=ERASED)
 
 
 @transaction.atomic
@@ -161,9 +174,7 @@ def end_batch(*, held: Claim, trouble: str = "") -> str:
 
 def _finish_campaign(campaign: Campaign, held: Claim) -> None:
     """A campaign is finished with the last of its jobs."""
-    others = Job.objects.filter(campaign_id=campaign.id, status__in=["held", "queued", "running"]).exclude(
-        id=held.job_id
-    )
+    others = Job.objects.filter(campaign_id=campaign.id, status__in=jobs.OPEN).exclude(id=held.job_id)
     if campaign.status == "sending" and not others.exists():
         with connection.cursor() as cursor:
             cursor.execute(
@@ -177,7 +188,7 @@ def _left(held: Claim) -> QuerySet[Delivery]:
     planned = Delivery.objects.filter(campaign_id=held.target_id, state="planned")
     if held.delivery_id:
         return planned.filter(id=held.delivery_id)
-    own = Job.objects.filter(campaign_id=held.target_id, status__in=["held", "queued", "running"])
+    own = Job.objects.filter(campaign_id=held.target_id, status__in=jobs.OPEN)
     return planned.exclude(id__in=own.filter(delivery__isnull=False).values("delivery_id"))
 
 

@@ -1,8 +1,8 @@
 """Plain SQL: keys, triggers, functions, policies and grants.
 
 Each NNNN_name.up.sql is loaded by the migration of that name; grants.sql by `migrate` after every migration;
-roles.sql before there is anything to migrate. `@prefix@` stands for the prefix of the role names, which are
-cluster-wide.
+roles.sql is run before there is anything to migrate, and backup.sql for whoever takes backups. `@prefix@` stands for
+the prefix of the role names, which are cluster-wide.
 """
 
 import re

@@ -31,6 +31,7 @@ grant select, insert on approvals_workspace, approvals_member, approvals_runtime
   approvals_audiencerow, approvals_delivery to @prefix@_app;
 grant select on approvals_callevent, approvals_toolcall, approvals_runtool, approvals_queueitem to @prefix@_app;
 grant select, insert, update on approvals_beat to @prefix@_app;
+grant select on approvals_place to @prefix@_app;
 grant update (roles) on approvals_member to @prefix@_app;
 grant update (base_url, silence_s, time_limit_s, writes_ahead) on approvals_runtime to @prefix@_app;
 grant update (revoked_at) on approvals_token to @prefix@_app;
@@ -45,7 +46,7 @@ grant update (state, job_id, fence, attempt, attempted_at, settled_at, reply, re
 grant usage on all sequences in schema public to @prefix@_app;
 grant execute on function transition_allowed(text, text, text), hashed_field(text), hashed_time(timestamptz),
   decision_hash(approvals_decision), is_releasing(text), run_record(uuid, uuid), settle_run(uuid, uuid),
-  payload_matches(uuid, uuid, integer, text) to @prefix@_app;
+  payload_matches(uuid, uuid, integer, text), place_now() to @prefix@_app;
 
 -- ingest: adds runs and events, and can do nothing else
 grant select (id, workspace_id, silence_s, time_limit_s, writes_ahead) on approvals_runtime to @prefix@_ingest;

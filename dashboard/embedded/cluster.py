@@ -80,6 +80,17 @@ class Cluster:
                 + copy
             )
         self.close_database(name)
+        if template:
+            self._adopt_place(name)
+
+    def _adopt_place(self, name: str) -> None:
+        """A copy that we make ourselves is a database of its own, not a restored one."""
+        with psycopg.connect(self.server.dsn(database=name), autocommit=True) as connection:
+            migrated = connection.execute(
+                "select to_regprocedure('public.adopt_place()') is not null"
+            ).fetchone()
+            if migrated and migrated[0]:
+                connection.execute("select public.adopt_place()")
 
     def close_database(self, name: str = DATABASE) -> None:
         """Let only our roles into a database. Idempotent."""

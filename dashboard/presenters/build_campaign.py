@@ -122,13 +122,13 @@ def _audience(facts: CampaignFacts, lists: Lists, places: Places, asked: form.As
     here = places.campaign(facts.id, form.address(asked, excluded=0))
     return Audience(
         counts=(
-            Count(_GETS_IT.get(facts.status, "can be reached"), count(facts.recipients), "ok"),
+            Count(_GETS_IT.get(facts.status, "can be reached"), count(_reached(facts)), "ok"),
             Count("excluded", count(facts.excluded), "warn" if facts.excluded else "quiet"),
             Count("in the list", count(facts.counts["total"])),
         ),
         excluded=tuple(
             Excluded(
-                reveal_line(row.email) or reveal_line("(empty)"),
+                reveal_line(row.email) or reveal_line("erased" if row.erased else "(empty)"),
                 plain(row.reason),
                 f"row {count(row.position)}",
             )
@@ -145,6 +145,11 @@ def _audience(facts: CampaignFacts, lists: Lists, places: Places, asked: form.As
         lacking=_lacking(lacking, facts) if lacking else "",
         lacking_url=places.campaign(facts.id, form.address(asked, to=str(first))) if first else "",
     )
+
+
+def _reached(facts: CampaignFacts) -> int:
+    """Before it is sent nobody counts who was erased."""
+    return facts.counts["planned"] if facts.status == "pending" else facts.recipients
 
 
 def _lacking(number: int, facts: CampaignFacts) -> str:

@@ -6,13 +6,13 @@ from datetime import datetime
 from uuid import UUID
 
 from approvals.rules.decisions import NOBODY_REACHED, TOO_LATE
-from approvals.selectors.campaigns import CampaignFacts, Trouble
+from approvals.selectors.campaigns import CampaignFacts, Paused, Trouble
 from dashboard.forms.shown import pack
 from dashboard.forms.tried import Tried
 from dashboard.presenters import chips
 from dashboard.presenters.ages import when
 from dashboard.presenters.build_sending import on_its_way
-from dashboard.presenters.campaigns import CampaignActs, ResolveDeliveries, Troubled
+from dashboard.presenters.campaigns import CampaignActs, PausedSend, ResolveDeliveries, Troubled
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import Choice, DeliveryLine, Link
 from dashboard.presenters.places import Places
@@ -55,6 +55,29 @@ def offers(facts: CampaignFacts, tried: Tried) -> bool:
 
 def acts_of(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
     """The decisions that are possible now; those that are not this member's say whose they are."""
+    acts = _acts(facts, hand, now)
+    if not facts.paused:
+        return acts
+    return replace(acts, paused=tuple(_paused(one, facts, hand) for one in facts.paused), closed="")
+
+
+def _paused(paused: Paused, facts: CampaignFacts, hand: Hand) -> PausedSend:
+    shown = _shown(paused.job_id, facts, hand)
+    act = hand.act("job_resume_send", paused.job_id, permission="resume_send", shown=shown)
+    about = f"Sending once more to {paused.address} is paused" if paused.address else "The sending is paused"
+    give_up = hand.act("job_give_up", paused.job_id, permission="cancel_send", shown=shown)
+    return PausedSend(
+        action=act.action,
+        shown=act.shown,
+        next=act.next,
+        refused=act.refused,
+        title=summary_line(about, 200),
+        why=plain(paused.outcome),
+        give_up=give_up if paused.address else None,
+    )
+
+
+def _acts(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
     shown = _shown(facts.id, facts, hand)
     stop = hand.reason_act("campaign_stop", facts.id, permission="stop_send", shown=shown)
     match facts.status:
@@ -63,7 +86,7 @@ def acts_of(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
             failed = facts.job.outcome if facts.job and facts.job.status == "failed" else ""
             return CampaignActs(
                 approve=replace(approve, refused=approve.refused or _impossible(facts, now)),
-                approve_text=f"Approve for {plural(facts.recipients, 'person', 'people')}",
+                approve_text=f"Approve for {plural(facts.counts['planned'], 'person', 'people')}",
                 binding=(
                     f"Bound to exactly this text and these recipients (digest {facts.digest[:12]})."
                     " It is queued, not sent at once."
@@ -94,7 +117,7 @@ def acts_of(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
 
 def _impossible(facts: CampaignFacts, now: datetime) -> str:
     """Why nobody can approve it, whoever they are."""
-    if not facts.recipients:
+    if not facts.counts["planned"]:
         return NOBODY_REACHED
     return TOO_LATE if facts.send_by and facts.send_by < now else ""
 

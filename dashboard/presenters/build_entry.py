@@ -61,6 +61,17 @@ _GIVEN = {
     "holds": "Every entry holds",
     "first_bad": "First entry that does not",
     "why": "What is wrong",
+    "runs": "Runs",
+    "inputs": "Inputs erased",
+    "events": "Texts of events erased",
+    "evidence": "Texts of decisions erased",
+    "recipients": "Rows of audiences erased",
+    "planned": "Messages skipped",
+    "taken_at": "The backup was taken",
+    "paused_replays": "Replays paused",
+    "paused_sends": "Sendings paused",
+    "replays_in_doubt": "Replays in doubt",
+    "deliveries_in_doubt": "Messages in doubt",
 }
 _STATES = ("status", "run_status")
 _CAME_OF_IT = {
@@ -76,6 +87,10 @@ _CAME_OF_IT = {
     "refused": "Nothing: it was refused, and nothing was done.",
     "outcome": "This entry says what came of an earlier one.",
     "log_verified": "Nothing: somebody looked, and wrote down what they found.",
+    "resume_replay": "The replay was queued again; the first decision about it says what came of it.",
+    "resume_send": "The rest was queued again; the first decision about it says what came of it.",
+    "erased": "The texts are gone for good. What happened, who decided it and when stays.",
+    "restored": "Everything that was due was paused, and waits for somebody to say whether it goes on.",
 }
 
 

@@ -13,7 +13,13 @@ from dashboard.presenters.text import reveal_line, summary_line
 
 STALE = "This page shows what was before. Reload it for what the replay did."
 STALE_STARTED = "This page shows what was before the new run began. Reload it to see them both."
-_ENDS = {"done": "Done", "failed": "Failed", "in_doubt": "In doubt", "cancelled": "Taken back"}
+_ENDS = {
+    "done": "Done",
+    "failed": "Failed",
+    "in_doubt": "In doubt",
+    "cancelled": "Taken back",
+    "paused": "Paused",
+}
 
 
 def job_progress(

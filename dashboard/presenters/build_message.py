@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from approvals.exceptions import Invalid
 from approvals.rules.content import Content, envelope_for
+from approvals.rules.decisions import ERASED
 from approvals.rules.messages import Envelope, build, merge
 from approvals.selectors.campaigns import CampaignFacts, Recipient
 from dashboard.forms import campaigns as form
@@ -45,7 +46,10 @@ class Chosen:
 
 
 def message_to(recipient: Recipient, content: Content, now: datetime) -> Made:
-    """What this recipient gets; dated as it was sent, or now where nothing has gone out yet."""
+    """What this recipient gets; dated as it was sent, or now where nothing has gone out yet.
+
+    Of one who was erased the message cannot be told any more: `problem` says so, and the text is the unmerged one.
+    """
     envelope, missing = envelope_for(
         content,
         delivery_id=str(recipient.delivery_id),
@@ -54,6 +58,8 @@ def message_to(recipient: Recipient, content: Content, now: datetime) -> Made:
         message_id=recipient.message_id,
         date=(recipient.attempted_at or now).replace(microsecond=0),
     )
+    if recipient.erased:
+        return Made(envelope, (), b"", ERASED)
     try:
         return Made(envelope, tuple(sorted(missing)), build(envelope))
     except Invalid as invalid:
@@ -95,8 +101,8 @@ def preview_of(
         headers=tuple(Header(name, reveal_line(value)) for name, value in headers if value),
         text=reveal(clip(envelope.text)[0]),
         text_note=clip(envelope.text)[1],
-        html_url=reverse("campaign_message", args=at) if envelope.html else "",
-        note=_note(made),
+        html_url=reverse("campaign_message", args=at) if envelope.html and not recipient.erased else "",
+        note=_erased(recipient) if recipient.erased else _note(made),
         raw=_raw(made, recipient, reverse("campaign_source", args=at)) if made.raw else None,
     )
 
@@ -105,6 +111,12 @@ def _raw(made: Made, recipient: Recipient, url: str) -> Raw:
     shown, left_out = clip(made.raw.decode("ascii"))
     date = "" if recipient.attempted_at else _DATE
     return Raw(text=reveal(shown), url=url, note=" ".join(filter(None, [left_out, date])))
+
+
+def _erased(recipient: Recipient) -> str:
+    went = recipient.state in ("sent", "in_doubt", "attempting", "failed")
+    tells = "What went out to them" if went else "What they would have got"
+    return f"{ERASED} {tells} cannot be shown; this is the text as it was written."
 
 
 def _note(made: Made) -> str:

@@ -51,6 +51,9 @@ def _acts(opened: OpenedRun, hand: Hand, places: Places) -> RunActs:
                 choices=_OF_JOBS,
             )
             resolve = (asked, *resolve)
+    if job is not None and job.status == "paused":
+        resume = hand.act("job_resume", job.id, permission="resume_replay", shown=about_job)
+        return RunActs(cancel=cancel, resolve=resolve, resume=resume, closed=plain(job.outcome))
     if job is not None and (job.moving or job.status == "in_doubt") and job.accepted_at is None:
         closed = "Settle first whether the replay began." if job.status == "in_doubt" else ON_ITS_WAY
         return RunActs(cancel=cancel, resolve=resolve, closed=closed)
@@ -148,7 +151,7 @@ def _force(opened: OpenedRun, hand: Hand, shown: str) -> ForceAct:
         calls=tuple(_acknowledged(call, opened, anchors, sent.ticked) for call in opened.verdict.calls),
         sentence=UNKNOWN_ACKNOWLEDGED if "unknown_record" in codes else "",
         sentence_ticked=sent.unknown_ticked,
-        others=tuple(REASON_TEXT[code] for code in codes if code in ("succeeded", "late_events")),
+        others=tuple(REASON_TEXT[code] for code in codes if code in ("succeeded", "late_events", "restored")),
         ack_error=sent.error_at("ack", "ack_unknown"),
     )
 

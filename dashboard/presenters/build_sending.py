@@ -22,6 +22,7 @@ _STATES: tuple[tuple[str, str, Tone], ...] = (
     ("skipped", "skipped", "quiet"),
     ("attempting", "being sent", "info"),
 )
+PAUSED = "Paused: nothing more goes out until somebody lets it go on."
 _YOUNG_S = 30  # of a sending in seconds
 _SENDING_AGAIN = Chip("Sending again", "info")
 _WITH_WORKER = Chip("Handed to a worker", "info")
@@ -30,6 +31,8 @@ _WITH_PROBLEMS = Chip("Finished with problems", "warn", "It is in doubt or faile
 
 def state_of(facts: CampaignFacts) -> Chip:
     """The state of the campaign in words: one that went through without everybody getting it says so."""
+    if facts.paused:
+        return chips.queue_state("campaign", "paused")
     if facts.status == "finished" and on_its_way(facts):
         return _SENDING_AGAIN
     if facts.status == "finished" and (facts.counts["in_doubt"] or facts.counts["failed"]):
@@ -41,6 +44,8 @@ def state_of(facts: CampaignFacts) -> Chip:
 
 def on_its_way(facts: CampaignFacts) -> bool:
     """Whether something will still happen by itself."""
+    if facts.paused:
+        return False
     if facts.status in ("finished", "stopped"):  # a person has some sent once more
         return facts.counts["planned"] + facts.counts["attempting"] > 0
     return facts.status in ("approved", "sending")
@@ -93,9 +98,9 @@ def _text(facts: CampaignFacts, now: datetime) -> str:
         case "rejected":
             return "Nothing was sent."
         case "approved":
-            return _before(job, now)
+            return PAUSED if facts.paused else _before(job, now)
         case "sending":
-            return f"{_sent(facts)} so far.{_rest(job, now)}"
+            return f"{_sent(facts)} so far. {PAUSED if facts.paused else ''}{_rest(job, now)}"
         case _:
             return f"{_tally(facts)}{_open(facts)}"
 

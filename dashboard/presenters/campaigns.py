@@ -162,6 +162,19 @@ class ResolveDeliveries(ReasonAct):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PausedSend(Act):
+    """A paused sending: of the campaign, or once more to one recipient. The form resumes it.
+
+    `why` is what somebody has to know first. `give_up` takes a single message back; the campaign as a whole is taken
+    back or stopped by its own forms.
+    """
+
+    title: SafeString
+    why: str
+    give_up: Act | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignActs:
     """The decisions that this campaign allows now. `binding` says what an approval is bound to."""
 
@@ -171,6 +184,7 @@ class CampaignActs:
     reject: ReasonAct | None = None
     take_back: Act | None = None
     stop: ReasonAct | None = None
+    paused: tuple[PausedSend, ...] = ()
     closed: str = ""
     closed_link: Link | None = None
 

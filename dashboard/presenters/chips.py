@@ -29,6 +29,7 @@ class Chip:
         return format_html('<span class="chip {}">{}</span>', self.tone, self.label)
 
 
+_PAUSED = Chip("Paused", "warn", "The database was restored; somebody has to say whether it goes on")
 _RUN = {
     "running": Chip("Running", "info"),
     "completed": Chip("Completed", "ok"),
@@ -60,6 +61,7 @@ _JOB = {
     "failed": Chip("Failed", "danger"),
     "in_doubt": Chip("In doubt", "warn", "Nobody knows whether it happened"),
     "cancelled": Chip("Taken back"),
+    "paused": _PAUSED,
 }
 _CALL = {
     "open": Chip("No answer", "danger", "The call was made and no result was recorded; it may have happened"),
@@ -97,6 +99,10 @@ _DECISION = {
     "cancel_replay": Chip("Replay taken back"),
     "cancel_send": Chip("Approval taken back"),
     "stop": Chip("Stopped", "danger"),
+    "resume_replay": Chip("Replay resumed", "info"),
+    "resume_send": Chip("Sending resumed", "info"),
+    "erased": Chip("Erased", "warn"),
+    "restored": Chip("Restored", "warn"),
     "refused": Chip("Refused", "warn", "Somebody tried it and was refused; nothing was done"),
     "outcome": Chip("What came of it"),
     "log_verified": Chip("Log verified", "info"),
@@ -117,6 +123,8 @@ _TRIED = {
     "cancel_replay": "withdrawal",
     "cancel_send": "withdrawal",
     "stop": "stop",
+    "resume_replay": "resumption",
+    "resume_send": "resumption",
 }
 
 
@@ -124,6 +132,7 @@ _TRIED = {
 _QUEUE = {
     "queued": Chip("Replay queued", "info"),
     "in_doubt": Chip("In doubt", "warn", "Nobody knows whether it happened"),
+    "paused": _PAUSED,
     "replay_failed": Chip("Replay failed", "danger"),
     "dismissed": Chip("Dismissed"),
 }

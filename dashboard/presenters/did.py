@@ -28,12 +28,14 @@ _BEFORE = {
     "queued": "It waits for a worker.",
     "running": "A worker hands it to its runtime.",
     "in_doubt": "Nobody knows whether it began.",
+    "paused": "It is paused, and waits for somebody to say whether it goes on.",
 }
 _BEFORE_STATE = {
     "held": Chip("Waiting to start", "info"),
     "queued": Chip("Waiting to start", "info"),
     "running": Chip("Being started", "info"),
     "in_doubt": Chip("In doubt", "warn", "Nobody knows whether it began"),
+    "paused": Chip("Paused", "warn", "Somebody has to say whether it goes on"),
 }
 
 
@@ -80,6 +82,8 @@ def mailing_in_short(mailing: Mailing, state: str) -> str:
         word = "Would send" if state == "pending" else "Will send"
         excluded = f"; {_number(mailing.excluded)} cannot be addressed" if mailing.excluded else ""
         return f"{word} a mail titled {subject} to {_people(mailing.recipients)}{excluded}."
+    if state == "paused" and mailing.status == "approved":
+        return f"Paused before {subject} went to {_people(mailing.recipients)}."
     if state == "rejected":
         return f"Nothing was sent: {subject} to {_people(mailing.recipients)}."
     trouble = [
@@ -97,6 +101,8 @@ def mailing_risk(mailing: Mailing, state: str) -> Chip | None:
         return Chip("May have been sent", "danger")
     if state == "failed":
         return Chip("Not sent to everybody", "warn")
+    if state == "paused":
+        return Chip("May have gone out meanwhile", "warn")
     if state in ("pending", "approved", "sending"):
         return Chip(
             f"{_number(mailing.recipients)} recipient{'' if mailing.recipients == 1 else 's'}", "info"
@@ -107,6 +113,8 @@ def mailing_risk(mailing: Mailing, state: str) -> Chip | None:
 def _of_job(job: Attempt | None, state: str) -> list[str]:
     if state == "queued":
         return ["A replay waits for a worker."]
+    if state == "paused":
+        return ["A replay is paused since the database was restored."]
     if job is None or state not in ("replay_failed", "in_doubt"):
         return []
     word = "The replay failed" if state == "replay_failed" else "Nobody knows whether the replay began"

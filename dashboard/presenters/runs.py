@@ -76,6 +76,7 @@ class RunActs:
     dismiss: ReasonAct | None = None
     reopen: ReasonAct | None = None
     cancel: Act | None = None
+    resume: Act | None = None
     closed: str = ""
     closed_link: Link | None = None
 

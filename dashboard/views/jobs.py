@@ -14,7 +14,7 @@ from django_htmx.middleware import HtmxDetails
 from approvals.access.desk import job_for
 from approvals.exceptions import Invalid, NotFound
 from approvals.selectors.job_progress import Progress, decided_on, progress_of
-from approvals.services import replays, runs
+from approvals.services import pauses, replays, runs
 from dashboard.forms import runs as forms
 from dashboard.forms.tried import tried
 from dashboard.middleware import PageRequest
@@ -60,6 +60,34 @@ def cancel(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
     decision, repeated = replays.cancel(by=request.actor, job_id=job_id, shown=seen)
     said = "Taken back: nothing was started."
     return answer(request, decision.kind, repeated=repeated, said=said, page=Places(slug).run(run_id))
+
+
+@deciding("resume_replay", on="job")
+def resume(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
+    """Let a paused replay go on."""
+    _, seen = found(request, job_for, job_id, "resume_replay")
+    run_id = decided_on(job_id)
+    decision, repeated = pauses.resume_replay(by=request.actor, job_id=job_id, shown=seen)
+    said = "Queued: the replay goes on. You can follow it here."
+    return answer(request, decision.kind, repeated=repeated, said=said, page=Places(slug).run(run_id))
+
+
+@deciding("resume_send", on="job")
+def resume_send(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
+    """Let a paused sending go on."""
+    job, seen = found(request, job_for, job_id, "resume_send")
+    decision, repeated = pauses.resume_send(by=request.actor, job_id=job_id, shown=seen)
+    page = Places(slug).campaign(job.campaign_id or job.id)
+    return answer(request, decision.kind, repeated=repeated, said="Queued: the sending goes on.", page=page)
+
+
+@deciding("cancel_send", on="job")
+def give_up(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
+    """Take back a paused message to one recipient."""
+    job, seen = found(request, job_for, job_id, "cancel_send")
+    decision, repeated = pauses.give_up(by=request.actor, job_id=job_id, shown=seen)
+    page = Places(slug).campaign(job.campaign_id or job.id)
+    return answer(request, decision.kind, repeated=repeated, said="Taken back: it is not sent.", page=page)
 
 
 @deciding("resolve_run", on="job")

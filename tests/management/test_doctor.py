@@ -33,7 +33,7 @@ def test_as_json_it_is_a_list_of_guards() -> None:
     printed, complaint = doctor("--json")
     assert complaint == ""
     guards = json.loads(printed)
-    assert len(guards) == 15
+    assert len(guards) == 16
     assert all(guard.keys() == {"guard", "holds", "detail"} and guard["holds"] is True for guard in guards)
 
 
@@ -41,7 +41,7 @@ def test_what_is_broken_is_named(connect_as: Callable[[str], psycopg.Connection]
     connect_as("superuser").execute("drop trigger run_kept on approvals_run")
     printed, complaint = doctor()
     assert "BROKEN  triggers\n        missing: approvals_run run_kept" in printed
-    assert complaint == "1 of 15 guards do not hold: triggers."
+    assert complaint == "1 of 16 guards do not hold: triggers."
     printed, complaint = doctor("--json")
     broken = [guard for guard in json.loads(printed) if not guard["holds"]]
     assert [guard["guard"] for guard in broken] == ["triggers"]

@@ -80,6 +80,9 @@ IN_A_WORKSPACE = (
     ),
     Address("w/<slug>/jobs/<uuid>/", reads="view", about="job"),
     Address("w/<slug>/jobs/<uuid>/cancel", decides="cancel_replay", about="job"),
+    Address("w/<slug>/jobs/<uuid>/resume", decides="resume_replay", about="job"),
+    Address("w/<slug>/jobs/<uuid>/resume-send", decides="resume_send", about="send_job"),
+    Address("w/<slug>/jobs/<uuid>/give-up", decides="cancel_send", about="again_job"),
     Address(
         "w/<slug>/jobs/<uuid>/resolve", decides="resolve_run", about="job", form={**REASON, "resolution": "leave"}
     ),

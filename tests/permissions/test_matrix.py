@@ -8,7 +8,9 @@ from uuid import UUID, uuid4
 import pytest
 from django.test import Client
 
-from approvals.models import Decision
+from approvals.db.binding import bind
+from approvals.models import Decision, Job
+from approvals.services import campaigns
 from approvals.services.health import Readiness
 from dashboard.embedded import mailbox
 from dashboard.forms.shown import pack
@@ -45,7 +47,17 @@ class Scene:
         campaign = world.campaign("Winter", ["ann@example.com"])
         world.approved(campaign)
         delivery = world.sent(campaign, "in_doubt")[0]
+        again = world.campaign("Again", ["ann@example.com"])
+        world.approved(again)
+        failed = world.sent(again, "failed")[0]
+        with bind(world.workspace.id):
+            campaigns.resolve_delivery(
+                by=world.actor("reviewer"), delivery_id=failed.id, shown=world.shown(again), resolution="do_again",
+                reason="The box was full before.",
+            )  # fmt: skip
         things = {
+            "send_job": world.read(lambda: Job.objects.get(campaign_id=campaign.id)).id,
+            "again_job": world.read(lambda: Job.objects.get(delivery_id=failed.id)).id,
             "run": world.run("refund-1", call("c1", "send_email")).id,
             "job": started.job.id,
             "decision": started.decision.id,

@@ -100,6 +100,7 @@ def test_the_same_lineage_has_the_same_digest_in_any_order():
         {"events": 1},
         {"has_input": False},
         {"is_head": False},
+        {"restored": True},
         {"calls": ()},
         {"calls": (call(state="open"),)},
         {"calls": (call(name="charge"),)},

@@ -16,10 +16,11 @@ ALLOWED = {
         cancelled ->
     """,
     "job": """
-        held -> queued cancelled
-        queued -> running cancelled
-        running -> done failed in_doubt queued
+        held -> queued cancelled paused
+        queued -> running cancelled paused
+        running -> done failed in_doubt queued paused
         in_doubt -> running failed
+        paused -> queued cancelled running
         done ->
         failed ->
         cancelled ->

@@ -69,6 +69,12 @@ def test_no_call_is_only_believed_once_the_database_has_written_it_down():
     assert codes(run(record="none", settled=False)) == ["unknown_record"]
 
 
+def test_what_a_restore_may_have_forgotten_is_for_a_person_to_decide():
+    verdict = verdict_of([run(restored=True)], "r1")
+    assert verdict.codes == ("restored",) and forceable(verdict)
+    assert codes(run(), run("r2", restored=True)) == ["restored"]
+
+
 # The lineage.
 
 
@@ -125,7 +131,7 @@ def test_each_reason_comes_with_its_sentence_in_the_fixed_order():
     everything = [
         run("r1", status="running", record="unknown", has_input=False, late_events=1),
         run("r2", status="running", record="called"),
-        run("r3", status="completed", record="none"),
+        run("r3", status="completed", record="none", restored=True),
     ]
     reasons = verdict_of(everything, "r1").reasons
     assert [(reason.code, reason.text) for reason in reasons] == list(REASON_TEXT.items())
@@ -140,6 +146,7 @@ def test_the_codes_are_these_in_this_order():
         "tools_called",
         "unknown_record",
         "late_events",
+        "restored",
     ]
 
 

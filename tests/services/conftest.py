@@ -9,9 +9,9 @@ from approvals.access.actors import Actor
 from approvals.db.binding import bind
 from approvals.models import Workspace
 from tests import factories, shared
-from tests.shared import as_superuser, database
+from tests.shared import as_owner, as_superuser, database
 
-__all__ = ["as_superuser", "database"]
+__all__ = ["as_owner", "as_superuser", "database"]
 
 
 @pytest.fixture

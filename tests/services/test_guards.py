@@ -41,7 +41,7 @@ def test_everything_holds_in_a_fresh_database() -> None:
     found = guards.examine()
     assert [guard for guard in found if not guard.holds] == []
     assert all(guard.detail == "" for guard in found)
-    assert len({guard.guard for guard in found}) == len(found) == 15
+    assert len({guard.guard for guard in found}) == len(found) == 16
 
 
 def test_trying_leaves_nothing_behind(connect_as: Callable[[str], psycopg.Connection]) -> None:
@@ -62,6 +62,16 @@ def test_the_doctor_is_quick() -> None:
 
 # guard: (what breaks it, words of the detail). The first of several statements may be undone by the last.
 MUTANTS = {
+    "the database was restored somewhere else": (
+        "place",
+        "update approvals_place set database = database + 1",
+        "This database was restored from a backup, copied, or failed over: run `python3 manage.py restored`",
+    ),
+    "nobody knows where the database lives": (
+        "place",
+        "delete from approvals_place",
+        "run `python3 manage.py migrate`",
+    ),
     "triggers are switched off for app": (
         "connections",
         "alter role secondlook_app in database THIS set session_replication_role = replica",

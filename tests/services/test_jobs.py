@@ -183,7 +183,8 @@ def test_an_input_that_was_erased_meanwhile_is_not_started(ada, as_superuser):
     started = queued_replay(ada)
     as_superuser("delete from approvals_payload where id = %s", started.run.input_payload_id)
     assert handover.prepare(held=claim(started.job)) is None
-    assert f.fresh(started.job).status == "failed"
+    job = f.fresh(started.job)
+    assert (job.status, job.outcome[:37]) == ("failed", "The input of this run was erased mean")
 
 
 def test_accepted_the_new_run_is_watched(ada):

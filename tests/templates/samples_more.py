@@ -15,6 +15,7 @@ from dashboard.presenters.campaigns import (
     Count,
     Excluded,
     Header,
+    PausedSend,
     Picker,
     Preview,
     Progress,
@@ -25,7 +26,7 @@ from dashboard.presenters.campaigns import (
 from dashboard.presenters.decisions import DecisionFilter, DecisionPage, DecisionsPage, LogBox, Seen, SeenCall
 from dashboard.presenters.parts import Choice, DeliveryLine, Empty, Fact, Link, Stage
 from dashboard.presenters.text import pretty, reveal, reveal_line
-from tests.templates.samples import DECISIONS, DIGEST, NOW, ago, trail
+from tests.templates.samples import DECISIONS, DIGEST, HOSTILE, NOW, ago, trail
 from tests.templates.samples_run import ACT, JOB, OUTCOMES, VERDICT
 
 LETTER = """Dear Anna,
@@ -195,6 +196,24 @@ CAMPAIGN_SENDING = replace(
         closed_link=Link("Settle it", "#settle"),
     ),
     decisions=DECISIONS[:1],
+)
+CAMPAIGN_PAUSED = replace(
+    CAMPAIGN,
+    state=chips.queue_state("campaign", "paused"),
+    progress=replace(PROGRESS, moving=False, can_stop=True),
+    acts=CampaignActs(
+        stop=ReasonAct(**ACT),
+        paused=(
+            PausedSend(**ACT, title=reveal_line("The sending is paused"), why="Messages may have gone out."),
+            PausedSend(
+                **ACT,
+                title=reveal_line(f"Sending once more to {HOSTILE} is paused"),
+                why="Messages may have gone out.",
+                refused="Only members with the role reviewer may let a paused sending go on.",
+                give_up=Act(**ACT),
+            ),
+        ),
+    ),
 )
 CAMPAIGN_REFUSED = replace(
     CAMPAIGN,

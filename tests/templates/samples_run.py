@@ -282,6 +282,23 @@ RUN_DOUBT = replace(
         ),
     ),
 )
+RUN_PAUSED = replace(
+    RUN,
+    title="paused",
+    state=chips.run_state("interrupted"),
+    job=replace(
+        JOB,
+        state=chips.job_state("paused"),
+        text="The database was restored from a backup. This replay may have been started since that was taken.",
+        moving=False,
+        cancellable=True,
+    ),
+    acts=RunActs(
+        cancel=Act(**ACT),
+        resume=Act(**ACT),
+        closed="The database was restored from a backup. Ask its runtime.",
+    ),
+)
 RUN_LOOKER = replace(
     RUN,
     title="hostile",

@@ -17,6 +17,7 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--print-sql", action="store_true", help="print it; nothing is run")
+        parser.add_argument("--backup", action="store_true", help="print the role that takes backups too")
 
     def handle(self, *args: Any, **options: Any) -> None:
         del args
@@ -27,3 +28,5 @@ class Command(OperatorCommand):
         prefix = settings.ROLE_PREFIX
         self.say("-- 1. Once for the server.\n" + sql.read("roles.sql", prefix=prefix))
         self.say("-- 2. In the database.\n" + sql.read("database.sql", prefix=prefix))
+        if options["backup"]:
+            self.say("-- 3. In the database, for backups.\n" + sql.read("backup.sql", prefix=prefix))

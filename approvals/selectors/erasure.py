@@ -1,0 +1,88 @@
+"""What is kept of one person that can be erased: the texts of their runs and of the decisions about them, and what
+campaigns know of them where they are an address."""
+
+from dataclasses import dataclass
+
+from django.db.models import Q, QuerySet
+
+from approvals.models import AudienceRow, Decision, Delivery, Event, Payload, Run
+from approvals.selectors.reach import spelling_of
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How much of it there is now."""
+
+    runs: int
+    inputs: int
+    events: int
+    evidence: int
+    recipients: int
+    planned: int  # deliveries to them that have not begun
+
+    def __bool__(self) -> bool:
+        return bool(self.inputs or self.events or self.evidence or self.recipients)
+
+
+def runs_of(subject: str) -> QuerySet[Run]:
+    """Their runs; a whole lineage is of one subject."""
+    return Run.objects.filter(subject=subject)
+
+
+def deliveries_to(subject: str) -> QuerySet[Delivery]:
+    """What was or is to be sent to them."""
+    return Delivery.objects.filter(dedupe_key=spelling_of(subject))
+
+
+def inputs_of(subject: str) -> QuerySet[Payload]:
+    """What their runs were started with."""
+    return Payload.objects.filter(id__in=runs_of(subject).values("input_payload_id"))
+
+
+def events_of(subject: str) -> QuerySet[Payload]:
+    """What the journals of their runs carry."""
+    events = Event.objects.filter(run_id__in=runs_of(subject).values("id"), payload_id__isnull=False)
+    return Payload.objects.filter(id__in=events.values("payload_id"))
+
+
+def evidence_about(subject: str) -> QuerySet[Payload]:
+    """What deciders gave and were shown, of decisions on their runs and on deliveries to them."""
+    about = Q(item_id__in=runs_of(subject).values("lineage_id")) | Q(
+        target_kind="delivery", target_id__in=deliveries_to(subject).values("id")
+    )
+    return Payload.objects.filter(id__in=Decision.objects.filter(about).values("payload_id"))
+
+
+def recipients_in(subject: str) -> list[int]:
+    """Their rows in the audiences of campaigns, also those that got nothing: as duplicates, or refused."""
+    addressed = AudienceRow.objects.filter(
+        id__in=deliveries_to(subject).values("audience_row_id"), erased_at=None
+    )
+    excluded = AudienceRow.objects.exclude(state="addressable").filter(erased_at=None)
+    key = spelling_of(subject)
+    also = [id for id, email in excluded.values_list("id", "email").iterator() if spelling_of(email) == key]
+    return [*addressed.values_list("id", flat=True), *also]
+
+
+def kept(subject: str) -> Kept:
+    """How much there is to erase."""
+    return Kept(
+        runs=runs_of(subject).count(),
+        inputs=inputs_of(subject).count(),
+        events=events_of(subject).count(),
+        evidence=evidence_about(subject).count(),
+        recipients=len(recipients_in(subject)),
+        planned=deliveries_to(subject).filter(state="planned").count(),
+    )
+
+
+def is_known(subject: str) -> bool:
+    """Whether anything here is, or was, about them."""
+    if runs_of(subject).exists() or deliveries_to(subject).exists():
+        return True
+    return bool(recipients_in(subject))
+
+
+def erased_recipient(audience_row_id: int) -> bool:
+    """Whether nothing is known any more of this recipient."""
+    return AudienceRow.objects.filter(id=audience_row_id, erased_at__isnull=False).exists()

@@ -1,0 +1,105 @@
+"""`manage.py erase`: what it says, what it asks, and what the pages show afterwards."""
+
+import io
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.core.management import CommandError, call_command
+from pytest_django import Settings
+
+from tests import cluster
+from tests.cluster import TestServers
+from tests.views.reading import Read
+from tests.world import World, call, ended
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Erase = Callable[..., str]
+
+
+@pytest.fixture
+def world() -> World:
+    return World.create()
+
+
+@pytest.fixture
+def erase(world: World, servers: TestServers, settings: Settings) -> Iterator[Erase]:
+    """Runs the command on this test's database; what it printed."""
+    settings.OWNER_DATABASE_URL = servers.cluster.url("owner", cluster.database_in_use())
+
+    def run(*words: str) -> str:
+        printed = io.StringIO()
+        call_command("erase", "--workspace", world.workspace.slug, *words, stdout=printed)
+        return printed.getvalue()
+
+    yield run
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    monkeypatch.setattr("builtins.input", lambda question: word)
+
+
+def test_it_says_what_goes_asks_and_says_what_went(
+    world: World, erase: Erase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.run("refund-1", call("c1", "send_email", to="ann@example.com"), subject="ann")
+    answers(monkeypatch, "no")
+    with pytest.raises(CommandError, match=r"Nothing was erased\."):
+        erase("--subject", "ann")
+    answers(monkeypatch, "yes")
+    said = erase("--subject", "ann")
+    assert "this is erased for good" in said and "1 texts of events" in said
+    assert "Entry " in said and "of the decision log says so" in said
+    assert "it was erased before" in erase("--subject", "ann", "--yes")
+
+
+def test_who_cannot_be_asked_has_to_say_yes(
+    world: World, erase: Erase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.run("refund-1", call("c1", "send_email"), subject="ann")
+
+    def nobody(question: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", nobody)
+    with pytest.raises(CommandError, match="say --yes"):
+        erase("--subject", "ann")
+
+
+def test_what_is_wrong_is_one_sentence(erase: Erase, settings: Settings) -> None:
+    with pytest.raises(CommandError, match="Nothing in this workspace is about nobody"):
+        erase("--subject", "nobody")
+    settings.OWNER_DATABASE_URL = ""
+    with pytest.raises(CommandError, match="Set OWNER_DATABASE_URL"):
+        erase("--subject", "nobody")
+
+
+def test_every_page_reads_erased_and_none_breaks(world: World, erase: Erase) -> None:
+    run = world.run(
+        "refund-1",
+        call("c1", "send_email", to="ann@example.com", text="Secret words"),
+        ended("failed", "Secret words"),
+        subject="ann@example.com",
+        input="Secret words",
+    )
+    started = world.forced(run, reason="Secret words were not read.")
+    campaign = world.campaign("Spring", ["ann@example.com", "bob@example.com"])
+    erase("--subject", "ann@example.com", "--yes")
+
+    def page(path: str, role: str = "support") -> Read:
+        read = Read(world.visit(role).get(world.at(path)))
+        assert read.status == 200 and "Secret" not in read.html, path
+        return read
+
+    assert "was erased" in page(f"runs/{run.id}/")
+    assert "What was known of this recipient was erased" in page(
+        f"campaigns/{campaign.id}/?to=ann@example.com", "reviewer"
+    )
+    assert "erased" in page("decisions/", "manager")
+    assert "The texts of this entry were erased" in page(f"decisions/{started.decision.id}/", "manager")
+    assert "erased" in page("subjects/?name=ann@example.com", "manager")
+    for tab in ("decide", "progress", "history"):
+        page(f"?tab={tab}")
+    delivery = world.read(lambda: campaign.deliveries.get(position=1))
+    source = world.visit("reviewer").get(world.at(f"campaigns/{campaign.id}/message/{delivery.id}/source"))
+    assert source.status_code == 422
