@@ -93,9 +93,11 @@ def test_a_search_brings_only_so_many(world: World, monkeypatch: Any) -> None:
     for number in range(4):
         world.run(f"needle-{number}", said("x"))
 
-    assert len(world.read(lambda: queue.search("needle")) or ()) == 2
+    found = world.read(lambda: queue.search("needle"))
+    assert found is not None
+    assert (len(found.ids), found.whole) == (2, False)
     assert world.read(lambda: queue.search("")) is None
-    assert world.read(lambda: queue.search("nothing of the kind")) == []
+    assert world.read(lambda: queue.search("nothing of the kind")) == queue.Found([], whole=True)
 
 
 def test_a_lineage_is_one_item_at_its_last_attempt(world: World) -> None:
