@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Q, QuerySet
 
 from approvals.models import Decision, Job, Member, QueueItem, Version
@@ -18,6 +19,7 @@ from approvals.selectors.payloads import proven
 from approvals.selectors.reach import reach_of
 
 PEOPLE = 500  # that the filter offers at most
+FOUND = 500  # entries that a search brings at most
 SET_UP = ("workspace_created", "member_added", "runtime_added", "token_created", "token_revoked")
 OTHERS = ("rule", "token", "operator")  # who decides without being a member
 _FIRST_DAY = date(1970, 1, 1)
@@ -36,7 +38,16 @@ class Wanted:
     since: date | None = None
     until: date | None = None
     recipient: str = ""
+    text: str = ""
     decisions_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The entries in which the words of a search occur. `whole` is false where there may be more of them."""
+
+    ids: Sequence[UUID]
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +124,25 @@ class Opened:
     progress: Progress | None
 
 
-def page_of(wanted: Wanted, *, before: int | None = None, size: int = 50) -> tuple[list[Entry], bool]:
-    """(the entries before this number, newest first; whether there are more)."""
-    rows = Decision.objects.filter(*_conditions(wanted)).order_by("-seq")
+def search(text: str) -> Found | None:
+    """At most FOUND entries in which all the words occur: who, the agent, the customer, what they wrote and named.
+
+    None where nothing is searched for.
+    """
+    if not text:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute("select decision_id from search_decisions(%s, %s)", [text, FOUND + 1])
+        ids = [row[0] for row in cursor.fetchall()]
+    known = [id for id in ids if id is not None]
+    return Found(known[:FOUND], whole=len(known) == len(ids) <= FOUND)
+
+
+def page_of(
+    wanted: Wanted, *, before: int | None = None, size: int = 50, found: Found | None = None
+) -> tuple[list[Entry], bool]:
+    """(the entries before this number, newest first; whether there are more). `found` where it was searched already."""
+    rows = Decision.objects.filter(*_conditions(wanted, found)).order_by("-seq")
     return entries_of(rows.filter(seq__lt=before) if before is not None else rows, size)
 
 
@@ -165,7 +192,10 @@ def people() -> Sequence[Person]:
     return sorted(found, key=lambda person: person.name.lower())
 
 
-def _conditions(wanted: Wanted) -> Iterable[Q]:
+def _conditions(wanted: Wanted, found: Found | None = None) -> Iterable[Q]:
+    found = found or search(wanted.text)
+    if found is not None:
+        yield Q(id__in=found.ids)
     if wanted.person in OTHERS:
         yield Q(actor_kind=wanted.person)
     elif wanted.person:

@@ -27,21 +27,30 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
     '([\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff])', chr(1) || '\1', 'g'), chr(1)), chr(1))
 $$;
 
--- The words by which a text is found: from each beginning of a word on to the next blank, 64 characters of it and 200
--- of them. Mia.Berg@shop.example is found by mia, berg@ and shop.ex; a domain is one word. C-17 is found by 17.
-create function words_of(value text) returns setof text
-language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select distinct found.word from (
-    select left(array_to_string(cut.words[nr:], ''), 64) as word
-    from regexp_split_to_table(public.folded(left(value, 2000)), ' ') as chunk(text),
-      lateral (select public.bare(chunk.text) as text) as piece,
-      lateral (select regexp_match(piece.text, '^(.+@)([^@/]+\.[^@/.0-9]+)$') as parts) as address,
-      lateral (select case when address.parts is null then public.cut_into_words(piece.text)
-                      else public.cut_into_words(address.parts[1]) || address.parts[2] end as words) as cut,
-      lateral generate_subscripts(cut.words, 1) as nr
-    limit 200
-  ) found where found.word <> ''
-$$;
+-- The words by which a text is found: from each beginning of a word on to the next blank, 64 characters of it.
+-- Mia.Berg@shop.example is found by mia, berg@ and shop.ex; a domain is one word. C-17 is found by 17.
+create function words_of(value text) returns text[]
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+declare
+  piece text;
+  address text[];
+  cut text[];
+  word text;
+  found text[] := '{}';
+begin
+  foreach piece in array string_to_array(public.folded(left(value, 2000)), ' ') loop
+    piece := public.bare(piece);
+    address := regexp_match(piece, '^(.+@)([^@/]+\.[^@/.0-9]+)$');
+    cut := case when address is null then public.cut_into_words(piece)
+           else public.cut_into_words(address[1]) || address[2] end;
+    word := '';
+    for nr in reverse cardinality(cut)..1 loop
+      word := left(cut[nr] || word, 64);
+      found := found || word;
+    end loop;
+  end loop;
+  return array(select distinct w from unnest(found) w where w <> '');
+end $$;
 
 -- What a person typed, as words: six at most, the longest first. Anything may be typed; what is no word is left out.
 create function typed_words(typed text) returns text[]
@@ -60,24 +69,22 @@ create table approvals_itemword (
   workspace_id uuid not null,
   item_id uuid not null,
   word text collate "C" not null,
-  at timestamptz not null,
-  constraint itemword_once primary key (workspace_id, item_id, word)
+  at timestamptz not null
 );
 create table approvals_decisionword (
   workspace_id uuid not null,
   decision_id uuid not null,
   word text collate "C" not null,
   at timestamptz not null,
-  payload_id uuid,  -- the word stands in this payload and nowhere else, and goes with it
-  constraint decisionword_once primary key (workspace_id, decision_id, word)
+  payload_id uuid  -- the word stands in this payload and nowhere else, and goes with it
 );
 
 create function run_findable() returns trigger language plpgsql security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
   insert into public.approvals_itemword (workspace_id, item_id, word, at)
-    select new.workspace_id, new.lineage_id, w, new.created_at
-    from (select public.words_of(new.subject) as w union select public.words_of(new.external_id)) words
+    select distinct new.workspace_id, new.lineage_id, w, new.created_at
+    from unnest(public.words_of(new.subject) || public.words_of(new.external_id)) w
     on conflict do nothing;
   return null;
 end $$;
@@ -86,8 +93,8 @@ create function campaign_findable() returns trigger language plpgsql security de
 set search_path = pg_catalog, pg_temp as $$
 begin
   insert into public.approvals_itemword (workspace_id, item_id, word, at)
-    select new.workspace_id, new.id, w, new.created_at
-    from (select public.words_of(new.name) as w union select public.words_of(new.external_id)) words
+    select distinct new.workspace_id, new.id, w, new.created_at
+    from unnest(public.words_of(new.name) || public.words_of(new.external_id)) w
     on conflict do nothing;
   return null;
 end $$;
@@ -110,11 +117,10 @@ begin
   if new.workspace_id = current_setting('app.workspace_id')::uuid then  -- else the policy refuses the row
     insert into public.approvals_decisionword (workspace_id, decision_id, word, at)
       select new.workspace_id, new.id, w, clock_timestamp()
-      from public.words_of(concat_ws(' ', new.actor_name, new.agent, new.subject)) as w
-      on conflict do nothing;
+      from unnest(public.words_of(concat_ws(' ', new.actor_name, new.agent, new.subject))) w;
     insert into public.approvals_decisionword (workspace_id, decision_id, word, at, payload_id)
       select new.workspace_id, new.id, w, clock_timestamp(), p.id
-      from public.approvals_payload p, public.words_of(public.said_in(p.body)) as w
+      from public.approvals_payload p, unnest(public.words_of(public.said_in(p.body))) w
       where p.workspace_id = new.workspace_id and p.id = new.payload_id
       on conflict do nothing;
   end if;
@@ -160,19 +166,25 @@ do $$ declare noun text; begin
   end loop;
 end $$;
 insert into approvals_itemword (workspace_id, item_id, word, at)
-  select r.workspace_id, r.lineage_id, w, min(r.created_at) from approvals_run r,
-    lateral (select words_of(r.subject) as w union select words_of(r.external_id)) words group by 1, 2, 3;
+  select distinct c.workspace_id, c.id, w, c.created_at from approvals_campaign c,
+    unnest(words_of(c.name) || words_of(c.external_id)) w;
 insert into approvals_itemword (workspace_id, item_id, word, at)
-  select c.workspace_id, c.id, w, c.created_at from approvals_campaign c,
-    lateral (select words_of(c.name) as w union select words_of(c.external_id)) words;
-insert into approvals_decisionword (workspace_id, decision_id, word, at)
-  select d.workspace_id, d.id, w, d.at from approvals_decision d,
-    words_of(concat_ws(' ', d.actor_name, d.agent, d.subject)) as w;
-insert into approvals_decisionword (workspace_id, decision_id, word, at, payload_id)
-  select d.workspace_id, d.id, w, d.at, p.id from approvals_decision d
-    join approvals_payload p on p.workspace_id = d.workspace_id and p.id = d.payload_id,
-    words_of(said_in(p.body)) as w
+  select r.workspace_id, r.id, w, r.created_at from approvals_run r,
+    lateral (select distinct w from unnest(words_of(r.subject) || words_of(r.external_id)) w) words
+  where r.lineage_id = r.id;
+alter table approvals_itemword add constraint itemword_once primary key (workspace_id, item_id, word);
+insert into approvals_itemword (workspace_id, item_id, word, at)
+  select r.workspace_id, r.lineage_id, w, r.created_at from approvals_run r, unnest(words_of(r.external_id)) w
+  where r.lineage_id <> r.id
   on conflict do nothing;
+insert into approvals_decisionword (workspace_id, decision_id, word, at, payload_id)
+  select d.workspace_id, d.id, words.w, d.at, case when words.given then d.payload_id end
+  from approvals_decision d
+    left join approvals_payload p on p.workspace_id = d.workspace_id and p.id = d.payload_id,
+    lateral (select w, bool_and(given) as given from (
+      select unnest(words_of(concat_ws(' ', d.actor_name, d.agent, d.subject))) as w, false as given union all
+      select unnest(words_of(said_in(p.body))), true) both_of group by w) words;
+alter table approvals_decisionword add constraint decisionword_once primary key (workspace_id, decision_id, word);
 delete from approvals_runtool t using approvals_runtool earlier
   where earlier.workspace_id = t.workspace_id and earlier.lineage_id = t.lineage_id and earlier.name = t.name
     and earlier.id < t.id;

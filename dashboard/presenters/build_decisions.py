@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 
-from approvals.selectors.decisions import Entry, Person, Wanted
+from approvals.selectors.decisions import FOUND, Entry, Person, Wanted
 from dashboard.forms import decisions as form
 from dashboard.presenters import chips
 from dashboard.presenters.ages import when
@@ -36,6 +36,7 @@ DID: Mapping[str, str] = {
     "token_revoked": "revoked a token of {x}",
 }
 OTHERS = {"rule": "The rule (no person)", "token": "A token", "operator": "An operator"}
+_MANY = f"Many entries match; at most {FOUND:,} of them are looked at. Search for more words, or longer ones."
 _NAMED_BY = ("run", "campaign", "email", "runtime", "name")  # evidence that says what an entry is about
 
 
@@ -43,17 +44,18 @@ def decisions_page(
     *,
     places: Places,
     asked: form.Asked,
+    whole: bool,
     entries: Sequence[Entry],
     more: bool,
     people: Sequence[Person],
     agents: Sequence[str],
     now: datetime,
 ) -> DecisionsPage:
-    """The whole page."""
+    """The whole page; `whole` is false where the search found more than is looked at."""
     wanted = asked.wanted
     back = form.address(wanted, before=asked.before)
     return DecisionsPage(
-        filter=_filter(places, asked, people, agents),
+        filter=_filter(places, asked, people, agents, "" if whole else _MANY),
         rows=tuple(decision_line(entry, places, now, back=back) for entry in entries),
         empty=None if entries else _empty(places, asked),
         older_url=places.decisions(form.address(wanted, before=entries[-1].seq)) if more else "",
@@ -115,7 +117,7 @@ def _first(given: Mapping[str, object]) -> str:
 
 
 def _filter(
-    places: Places, asked: form.Asked, people: Sequence[Person], agents: Sequence[str]
+    places: Places, asked: form.Asked, people: Sequence[Person], agents: Sequence[str], many: str
 ) -> DecisionFilter:
     wanted = asked.wanted
     names = {person.id: plain(person.name) for person in people} | OTHERS
@@ -130,6 +132,7 @@ def _filter(
         since=str(wanted.since or ""),
         until=str(wanted.until or ""),
         recipient=wanted.recipient,
+        text=wanted.text,
         shows=_shows(wanted),
         applied=tuple(
             Link(
@@ -139,7 +142,7 @@ def _filter(
             for name, value in on.items()
         ),
         clear_url=places.decisions(),
-        error=asked.note,
+        error=" ".join(filter(None, [asked.note, many])),
     )
 
 
