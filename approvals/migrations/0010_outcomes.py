@@ -5,7 +5,7 @@ from approvals import sql
 
 
 class Migration(migrations.Migration):
-    dependencies = [("approvals", "0008_readers")]
+    dependencies = [("approvals", "0009_search")]
     operations = [
         migrations.AddIndex(
             model_name="run",

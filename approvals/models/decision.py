@@ -34,6 +34,10 @@ class Decision(IdentifiedModel):
         indexes = [
             models.Index(fields=["workspace", "item_id", "seq"], name="decision_item"),
             models.Index(fields=["workspace", "target_id", "seq"], name="decision_target"),
+            models.Index(fields=["workspace", "kind", "seq"], name="decision_kind"),
+            models.Index(fields=["workspace", "agent", "seq"], name="decision_agent"),
+            models.Index(fields=["workspace", "actor_kind", "actor_id", "seq"], name="decision_actor"),
+            models.Index(fields=["workspace", "at"], name="decision_at"),
         ]
 
     def __str__(self) -> str:

@@ -40,8 +40,17 @@ class Delivery(IdentifiedModel):
         ]
         indexes = [
             models.Index(fields=["workspace", "version", "state", "position"], name="delivery_state"),
-            models.Index(fields=["workspace", "dedupe_key"], name="delivery_address"),
-            models.Index(fields=["workspace", "message_id"], name="delivery_message_id"),
+            # by their beginnings too, whatever order the database's language has
+            models.Index(
+                fields=["workspace", "dedupe_key"],
+                opclasses=["uuid_ops", "text_pattern_ops"],
+                name="delivery_recipient",
+            ),
+            models.Index(
+                fields=["workspace", "message_id"],
+                opclasses=["uuid_ops", "text_pattern_ops"],
+                name="delivery_message",
+            ),
         ]
 
     def __str__(self) -> str:

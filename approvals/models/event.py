@@ -65,16 +65,26 @@ class ToolCall(models.Model):
 
 
 class RunTool(WorkspaceModel):
-    """Which tools a run called, kept by a trigger: what the tool filter reads."""
+    """Which tools a lineage called, and where it stands, kept by triggers: what the tool filter pages over."""
 
     id = models.BigAutoField(primary_key=True)
-    run = Reference("approvals.Run")
+    run = Reference("approvals.Run")  # the first attempt that called it
     lineage_id = models.UUIDField()
     name = models.TextField()
+    tab = models.TextField()  # this and the rest as in the lineage's queue item
+    since = models.DateTimeField()
+    due = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["workspace", "run", "name"], name="run_tool_once")]
-        indexes = [models.Index(fields=["workspace", "name", "lineage_id"], name="run_tool_name")]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "lineage_id", "name"], name="run_tool_once")
+        ]
+        indexes = [
+            models.Index(
+                fields=["workspace", "name", "tab", "due", "since", "lineage_id"], name="run_tool_order"
+            ),
+            models.Index(fields=["workspace", "name", "-since", "-lineage_id"], name="run_tool_history"),
+        ]
 
     def __str__(self) -> str:
         return self.name

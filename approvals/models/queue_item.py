@@ -27,6 +27,9 @@ class QueueItem(WorkspaceModel):
             models.Index(fields=["workspace", "tab", "agent", "due", "since", "id"], name="queue_agent"),
             models.Index(fields=["workspace", "tab", "kind", "due", "since", "id"], name="queue_kind"),
             models.Index(fields=["workspace", "-since", "-id"], name="queue_history"),
+            models.Index(fields=["workspace", "agent", "-since", "-id"], name="queue_agent_history"),
+            models.Index(fields=["workspace", "kind", "-since", "-id"], name="queue_kind_history"),
+            models.Index(fields=["workspace", "subject", "-since", "-id"], name="queue_subject"),
         ]
 
     def __str__(self) -> str:

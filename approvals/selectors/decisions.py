@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Q, QuerySet
 
 from approvals.models import Decision, Job, Member, QueueItem, Version
@@ -18,6 +19,7 @@ from approvals.selectors.payloads import proven
 from approvals.selectors.reach import reach_of
 
 PEOPLE = 500  # that the filter offers at most
+FOUND = 500  # entries that a search brings at most
 SET_UP = (
     "workspace_created",
     "member_added",
@@ -44,7 +46,16 @@ class Wanted:
     since: date | None = None
     until: date | None = None
     recipient: str = ""
+    text: str = ""
     decisions_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The entries in which the words of a search occur. `whole` is false where there may be more of them."""
+
+    ids: Sequence[UUID]
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +132,25 @@ class Opened:
     progress: Progress | None
 
 
-def page_of(wanted: Wanted, *, before: int | None = None, size: int = 50) -> tuple[list[Entry], bool]:
-    """(the entries before this number, newest first; whether there are more)."""
-    rows = Decision.objects.filter(*conditions_of(wanted)).order_by("-seq")
+def search(text: str) -> Found | None:
+    """At most FOUND entries in which all the words occur: who, the agent, the customer, what they wrote and named.
+
+    None where nothing is searched for.
+    """
+    if not text:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute("select decision_id from search_decisions(%s, %s)", [text, FOUND + 1])
+        ids = [row[0] for row in cursor.fetchall()]
+    known = [id for id in ids if id is not None]
+    return Found(known[:FOUND], whole=len(known) == len(ids) <= FOUND)
+
+
+def page_of(
+    wanted: Wanted, *, before: int | None = None, size: int = 50, found: Found | None = None
+) -> tuple[list[Entry], bool]:
+    """(the entries before this number, newest first; whether there are more). `found` where it was searched already."""
+    rows = Decision.objects.filter(*conditions_of(wanted, found)).order_by("-seq")
     return entries_of(rows.filter(seq__lt=before) if before is not None else rows, size)
 
 
@@ -184,18 +211,13 @@ def kinds_there() -> Sequence[str]:
     return sorted(Decision.objects.order_by().values_list("kind", flat=True).distinct())
 
 
-def conditions_of(wanted: Wanted) -> Iterable[Q]:
-    """What an entry must be to be wanted."""
-    if wanted.person in OTHERS:
-        yield Q(actor_kind=wanted.person)
-    elif wanted.person:
-        yield Q(actor_kind="member", actor_id=wanted.person)
-    if wanted.kind:
-        yield Q(kind=wanted.kind)
-    elif wanted.decisions_only:
-        yield ~Q(kind__in=SET_UP)
-        if wanted.person != "system":
-            yield NOT_AN_OUTCOME
+def conditions_of(wanted: Wanted, found: Found | None = None) -> Iterable[Q]:
+    """What an entry must be to be wanted. `found` where it was searched already."""
+    found = found or search(wanted.text)
+    if found is not None:
+        yield Q(id__in=found.ids)
+    yield from _by_whom(wanted)
+    yield from _of_kind(wanted)
     if wanted.agent:
         yield Q(agent=wanted.agent)
     if wanted.since:
@@ -204,6 +226,22 @@ def conditions_of(wanted: Wanted) -> Iterable[Q]:
         yield Q(at__lt=_midnight(wanted.until) + timedelta(days=1))
     if wanted.recipient:
         yield reach_of(wanted.recipient).decisions
+
+
+def _by_whom(wanted: Wanted) -> Iterable[Q]:
+    if wanted.person in OTHERS:
+        yield Q(actor_kind=wanted.person)
+    elif wanted.person:
+        yield Q(actor_kind="member", actor_id=wanted.person)
+
+
+def _of_kind(wanted: Wanted) -> Iterable[Q]:
+    if wanted.kind:
+        yield Q(kind=wanted.kind)
+    elif wanted.decisions_only:
+        yield ~Q(kind__in=SET_UP)
+        if wanted.person != "system":
+            yield NOT_AN_OUTCOME
 
 
 def _midnight(day: date) -> datetime:

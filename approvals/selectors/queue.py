@@ -1,8 +1,9 @@
 """The queue: which lineages and campaigns stand on a tab, in the order they should be dealt with.
 
-Everything reads `approvals_queueitem`, which triggers keep. Counts stop at COUNTED, pages follow a key, and the
-choices of the filter hop through an index, so that no page reads a table as a whole. Words are the exception: they
-are looked for by `search_items`, once a page.
+Everything reads `approvals_queueitem`, which triggers keep, or pages over `approvals_runtool`, which stands where its
+item stands. Each filter has an index in the order of each tab, counts stop at COUNTED, pages follow a key, and the
+choices of the filter hop through an index: a page costs the same at any size. Words are looked for by `search_items`,
+once a page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from django.db import connection
 
 TABS = ("decide", "progress", "history")
 COUNTED = 1_000  # where a count stops counting
-FOUND = 1_000  # items that a search brings at most
+FOUND = 500  # items that a search brings at most
 CHOICES = 200  # agents or tools that the filter offers at most
 
 
@@ -83,56 +84,64 @@ class Counts:
     at: datetime
 
 
-Found = Sequence[UUID] | None
-"""The items in which the words of a search occur; None where nothing is searched for."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The items in which the words of a search occur. `whole` is false where there may be more of them."""
+
+    ids: Sequence[UUID]
+    whole: bool = True
+
 
 _COLUMNS = """q.id, q.kind, q.tab, q.state, q.run_id, q.agent, q.subject, q.title, q.since,
   nullif(q.due, 'infinity')"""
 
 
-def search(text: str) -> Found:
-    """At most FOUND items in which the words occur: in subject, name, external id, recipient or Message-ID."""
+def search(text: str) -> Found | None:
+    """At most FOUND items in which all the words occur: in subject, name, external id, recipient or Message-ID.
+
+    None where nothing is searched for.
+    """
     if not text:
         return None
     with connection.cursor() as cursor:
-        cursor.execute("select item_id from search_items(%s, %s)", [text, FOUND])
-        return [row[0] for row in cursor.fetchall()]
+        cursor.execute("select item_id from search_items(%s, %s)", [text, FOUND + 1])
+        ids = [row[0] for row in cursor.fetchall()]
+    known = [id for id in ids if id is not None]
+    return Found(known[:FOUND], whole=len(known) == len(ids) <= FOUND)
 
 
 def page_of(
-    wanted: Wanted, found: Found, *, after: Position | None = None, size: int = 50
+    wanted: Wanted, found: Found | None, *, after: Position | None = None, size: int = 50
 ) -> tuple[list[Item], bool]:
     """(the items behind `after`, whether there are more)."""
     conditions, values = _conditions(wanted, found, wanted.tab)
+    place = _place(wanted)
     if wanted.tab == "history":
-        order = "q.since desc, q.id desc"
+        order = "{since} desc, {id} desc"
         if after:
-            conditions.append("(q.since, q.id) < (%s, %s)")
+            conditions.append("({since}, {id}) < (%s, %s)")
             values += [after.since, after.id]
     else:
-        order = "q.due, q.since, q.id"
+        order = "{due}, {since}, {id}"
         if after:
-            conditions.append("(q.due, q.since, q.id) > (%s::timestamptz, %s, %s)")
+            conditions.append("({due}, {since}, {id}) > (%s::timestamptz, %s, %s)")
             values += [after.due or "infinity", after.since, after.id]
+    query = f"select {_COLUMNS} from {_BOTH if wanted.tool else _ITEMS} {_where(conditions)} order by {order} limit %s"  # noqa: S608 - our own words
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"select {_COLUMNS} from approvals_queueitem q {_where(conditions)}"  # noqa: S608 - our own words
-            f" order by {order} limit %s",
-            [*values, size + 1],
-        )
+        cursor.execute(query.format(**place), [*values, size + 1])
         items = [Item(*row) for row in cursor.fetchall()]
     return items[:size], len(items) > size
 
 
-def counts(wanted: Wanted, found: Found, *, made: datetime | None = None) -> Counts:
+def counts(wanted: Wanted, found: Found | None, *, made: datetime | None = None) -> Counts:
     """How much stands on each tab under the filters, and how much came to the wanted tab after `made`."""
     parts, values = [], []
     for tab in TABS:
         conditions, more = _conditions(wanted, found, tab)
-        parts.append(_counted(conditions))
+        parts.append(_counted(wanted, conditions))
         values += [*more, COUNTED]
     conditions, more = _conditions(wanted, found, wanted.tab)
-    parts.append(_counted([*conditions, "q.since > %s"]) if made else "0")
+    parts.append(_counted(wanted, [*conditions, "{since} > %s"]) if made else "0")
     values += [*more, made, COUNTED] if made else []
     with connection.cursor() as cursor:
         cursor.execute(f"select statement_timestamp(), {', '.join(parts)}", values)
@@ -142,12 +151,11 @@ def counts(wanted: Wanted, found: Found, *, made: datetime | None = None) -> Cou
 
 # From one value to the next by the index, instead of reading every row between them.
 _CHOICES = """
-    with recursive tab(name) as (values ('decide'), ('progress'), ('history')),
-    agent(tab, name) as (
-      select tab.name, (select min(q.agent) from approvals_queueitem q where q.tab = tab.name) from tab
+    with recursive agent(name) as (
+      select (select min(q.agent) from approvals_queueitem q)
       union all
-      select a.tab, (select min(q.agent) from approvals_queueitem q where q.tab = a.tab and q.agent > a.name)
-      from agent a where a.name is not null
+      select (select min(q.agent) from approvals_queueitem q where q.agent > agent.name)
+      from agent where agent.name is not null
     ),
     tool(name) as (
       select (select min(t.name) from approvals_runtool t)
@@ -164,10 +172,10 @@ _CHOICES = """
 def choices() -> Choices:
     """The agents and tools that occur in this workspace, in order; at most CHOICES of each."""
     with connection.cursor() as cursor:
-        cursor.execute(_CHOICES, [CHOICES * len(TABS), CHOICES])
+        cursor.execute(_CHOICES, [CHOICES, CHOICES])
         rows = cursor.fetchall()
     return Choices(
-        agents=tuple(sorted({name for what, name in rows if what == "agent"}))[:CHOICES],
+        agents=tuple(sorted(name for what, name in rows if what == "agent")),
         tools=tuple(sorted(name for what, name in rows if what == "tool")),
     )
 
@@ -183,22 +191,39 @@ def item_of(item_id: UUID) -> Item | None:
     return Item(*row) if row else None
 
 
-def _conditions(wanted: Wanted, found: Found, tab: str) -> tuple[list[str], list[Any]]:
+_ITEMS = "approvals_queueitem q"
+_TOOLS = "approvals_runtool t"
+_BOTH = f"{_TOOLS} join {_ITEMS} on q.id = t.lineage_id"
+
+
+def _place(wanted: Wanted) -> dict[str, str]:
+    """The columns that say where an item stands: those of the table whose index has the wanted filter in its order."""
+    if wanted.tool:
+        return {"tab": "t.tab", "due": "t.due", "since": "t.since", "id": "t.lineage_id"}
+    return {"tab": "q.tab", "due": "q.due", "since": "q.since", "id": "q.id"}
+
+
+def _conditions(wanted: Wanted, found: Found | None, tab: str) -> tuple[list[str], list[Any]]:
     conditions: list[str] = []
     values: list[Any] = []
     for condition, value in (
-        ("q.tab = %s", "" if tab == "history" else tab),
-        ("q.kind = %s", wanted.kind),
+        ("{tab} = %s", "" if tab == "history" else tab),
+        ("t.name = %s", wanted.tool),
+        (
+            "q.kind = %s",
+            wanted.kind if wanted.kind != "run" or not wanted.tool else "",
+        ),  # only runs call tools
         ("q.agent = %s", wanted.agent),
-        ("q.id in (select t.lineage_id from approvals_runtool t where t.name = %s)", wanted.tool),
-        ("q.id in (select r.lineage_id from approvals_run r where r.subject = %s)", wanted.subject),
+        ("q.subject = %s", wanted.subject),
     ):
         if value:
             conditions.append(condition)
             values.append(value)
     if found is not None:
-        conditions.append("q.id = any(%s::uuid[])")
-        values.append(list(found))
+        conditions.append("{id} = any(%s::uuid[])")
+        values.append(list(found.ids))
+    if wanted.tool and wanted.kind == "campaign":
+        conditions.append("false")
     return conditions, values
 
 
@@ -206,5 +231,7 @@ def _where(conditions: Sequence[str]) -> str:
     return f"where {' and '.join(conditions)}" if conditions else ""
 
 
-def _counted(conditions: Sequence[str]) -> str:
-    return f"(select count(*) from (select from approvals_queueitem q {_where(conditions)} limit %s) counted)"  # noqa: S608 - our own words
+def _counted(wanted: Wanted, conditions: Sequence[str]) -> str:
+    tables = _ITEMS if not wanted.tool else _BOTH if any(c.startswith("q.") for c in conditions) else _TOOLS
+    query = f"(select count(*) from (select from {tables} {_where(conditions)} limit %s) counted)"  # noqa: S608 - our own words
+    return query.format(**_place(wanted))

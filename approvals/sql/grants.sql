@@ -15,7 +15,7 @@ end $$;
 do $$ declare routine regprocedure; begin
   for routine in select p.oid::regprocedure from pg_proc p
       where p.pronamespace = 'public'::regnamespace and p.proowner = '@prefix@_owner'::regrole loop
-    execute format('revoke all on function %s from public, @prefix@_app, @prefix@_ingest', routine);
+    execute format('revoke all on function %s from public, @prefix@_app, @prefix@_ingest, @prefix@_search', routine);
   end loop;
 end $$;
 grant usage on schema public to @prefix@_app, @prefix@_ingest, @prefix@_sweep, @prefix@_search;
@@ -68,15 +68,17 @@ grant select (id, workspace_id, kind, status, fence, due_at, lease_until, run_id
   to @prefix@_sweep;
 grant select (id, workspace_id, status, silent_after, overlong_after, max_seq) on approvals_run to @prefix@_sweep;
 grant select (workspace_id, seq, at, kind, hash) on approvals_decision to @prefix@_sweep;
-grant select (id, workspace_id, lineage_id, subject, external_id) on approvals_run to @prefix@_search;
-grant select (id, workspace_id, name, external_id) on approvals_campaign to @prefix@_search;
-grant select (id, workspace_id, campaign_id, dedupe_key, message_id) on approvals_delivery to @prefix@_search;
+grant select (workspace_id, item_id, word, at) on approvals_itemword to @prefix@_search;
+grant select (workspace_id, decision_id, word, at) on approvals_decisionword to @prefix@_search;
+grant select (workspace_id, campaign_id, dedupe_key, message_id) on approvals_delivery to @prefix@_search;
+grant execute on function folded(text), bare(text), typed_words(text), last_word(text) to @prefix@_search;
 set role @prefix@_sweep;
 revoke all on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer), overdue_jobs(interval),
   log_anchors(timestamptz), log_heads() from public, @prefix@_ingest;
 grant execute on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer),
   overdue_jobs(interval), log_anchors(timestamptz), log_heads() to @prefix@_app;
 set role @prefix@_search;
-revoke all on function search_items(text, integer) from public, @prefix@_ingest;
-grant execute on function search_items(text, integer) to @prefix@_app;
+revoke all on function search_items(text, integer), search_decisions(text, integer), items_with(text, integer),
+  decisions_with(text, integer) from public, @prefix@_ingest;
+grant execute on function search_items(text, integer), search_decisions(text, integer) to @prefix@_app;
 reset role;

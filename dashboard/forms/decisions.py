@@ -21,10 +21,11 @@ FILTER_NAMES = {
     "since": "From",
     "until": "Until",
     "recipient": "Recipient",
+    "text": "Words",
 }
 EXPORT_FORMATS = {"": "JSON Lines", "csv": "CSV"}
 SHOW_NAMES = {"": "Decisions", "everything": "Everything"}
-_IN_ADDRESS = {"since": "from"}  # where the field of an address has another name
+_IN_ADDRESS = {"since": "from", "text": "q"}  # where the field of an address has another name
 _LONGEST_ADDRESS = 254
 
 
@@ -45,6 +46,7 @@ class DecisionsForm(ListForm):
     agent = words("Agent", strip=False)
     until = day("Until")
     recipient = words("Recipient", length=_LONGEST_ADDRESS)
+    q = words("Words")
     show = choice("Show", SHOW_NAMES)
     before = words("Place in the log")
 
@@ -72,6 +74,7 @@ def read(data: QueryDict | Mapping[str, Any]) -> Asked:
         since=values["from"] or None,
         until=values["until"] or None,
         recipient=values["recipient"],
+        text=values["q"],
         decisions_only=values["show"] != "everything",
     )
     note = form.note()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 
-from approvals.selectors.decisions import Entry, Person, Wanted
+from approvals.selectors.decisions import FOUND, Entry, Person, Wanted
 from dashboard.forms import decisions as form
 from dashboard.presenters import chips
 from dashboard.presenters.ages import when
@@ -49,6 +49,7 @@ OTHERS = {
     "operator": "An operator",
     "system": "Secondlook itself",
 }
+_MANY = f"Many entries match; at most {FOUND:,} of them are looked at. Search for more words, or longer ones."
 _NAMED_BY = ("run", "campaign", "email", "runtime", "name")  # evidence that says what an entry is about
 
 
@@ -56,6 +57,7 @@ def decisions_page(
     *,
     places: Places,
     asked: form.Asked,
+    whole: bool,
     entries: Sequence[Entry],
     more: bool,
     people: Sequence[Person],
@@ -63,11 +65,11 @@ def decisions_page(
     log: LogBox,
     now: datetime,
 ) -> DecisionsPage:
-    """The whole page."""
+    """The whole page; `whole` is false where the search found more than is looked at."""
     wanted = asked.wanted
     back = form.address(wanted, before=asked.before)
     return DecisionsPage(
-        filter=_filter(places, asked, people, agents),
+        filter=_filter(places, asked, people, agents, "" if whole else _MANY),
         rows=tuple(decision_line(entry, places, now, back=back) for entry in entries),
         empty=None if entries else _empty(places, asked),
         older_url=places.decisions(form.address(wanted, before=entries[-1].seq)) if more else "",
@@ -148,7 +150,7 @@ def _first(given: Mapping[str, object]) -> str:
 
 
 def _filter(
-    places: Places, asked: form.Asked, people: Sequence[Person], agents: Sequence[str]
+    places: Places, asked: form.Asked, people: Sequence[Person], agents: Sequence[str], many: str
 ) -> DecisionFilter:
     wanted = asked.wanted
     names = {person.id: plain(person.name) for person in people} | OTHERS
@@ -163,6 +165,7 @@ def _filter(
         since=str(wanted.since or ""),
         until=str(wanted.until or ""),
         recipient=wanted.recipient,
+        text=wanted.text,
         shows=_shows(wanted),
         applied=tuple(
             Link(
@@ -172,7 +175,7 @@ def _filter(
             for name, value in on.items()
         ),
         clear_url=places.decisions(),
-        error=asked.note,
+        error=" ".join(filter(None, [asked.note, many])),
     )
 
 

@@ -38,7 +38,7 @@ def queue_page(
     *,
     places: Places,
     asked: form.Asked,
-    found: Found,
+    found: Found | None,
     counts: Counts,
     items: Sequence[Item],
     older: Position | None,
@@ -112,7 +112,7 @@ def _row(
     )
 
 
-def _filter(places: Places, asked: form.Asked, found: Found, choices: Choices) -> QueueFilter:
+def _filter(places: Places, asked: form.Asked, found: Found | None, choices: Choices) -> QueueFilter:
     wanted = asked.wanted
     on = form.filters(wanted)
     return QueueFilter(
@@ -135,10 +135,12 @@ def _filter(places: Places, asked: form.Asked, found: Found, choices: Choices) -
     )
 
 
-def _many(found: Found) -> str:
-    if found is None or len(found) < FOUND:
+def _many(found: Found | None) -> str:
+    if found is None or found.whole:
         return ""
-    return f"Many items match; only {FOUND:,} of them are looked at. Search for something longer."
+    return (
+        f"Many items match; at most {FOUND:,} of them are looked at. Search for more words, or longer ones."
+    )
 
 
 def _choices(

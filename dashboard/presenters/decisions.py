@@ -1,6 +1,6 @@
 """The decision log (`decisions/page.html`) and one entry of it (`decisions/entry.html`).
 
-GET fields of the filter form: `person`, `kind`, `agent`, `from` and `until` (dates), `recipient`, `show`.
+GET fields of the filter form: `q`, `person`, `kind`, `agent`, `from` and `until` (dates), `recipient`, `show`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class DecisionFilter:
     since: str = ""
     until: str = ""
     recipient: str = ""
+    text: str = ""
     shows: tuple[Choice, ...] = ()
     applied: tuple[Link, ...] = ()
     clear_url: str = ""

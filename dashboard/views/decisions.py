@@ -33,10 +33,12 @@ def page(request: PageRequest, slug: str) -> HttpResponse:
     """One page of the log, filtered as the address says."""
     request.actor.require("read_log")
     asked = forms.read(request.GET)
-    entries, more = selectors.page_of(asked.wanted, before=asked.before)
+    found = selectors.search(asked.wanted.text)
+    entries, more = selectors.page_of(asked.wanted, before=asked.before, found=found)
     shown = decisions_page(
         places=Places(slug),
         asked=asked,
+        whole=found is None or found.whole,
         entries=entries,
         more=more,
         people=selectors.people(),

@@ -74,7 +74,7 @@ def test_every_table_has_forced_row_security_or_no_workspace(superuser: Database
 
 def test_every_table(superuser: DatabaseWrapper) -> None:
     tables = [line.split()[0] for line in EXPECTED["tables"] if line.endswith("rls=forced")]
-    assert len(tables) == 15
+    assert tables
     changes = {f"alter table {table} no force row level security": table for table in tables}
     changes |= {f"alter table {table} disable row level security": table for table in tables}
     changes |= {f"alter table {table} owner to postgres": table for table in tables}
@@ -84,13 +84,13 @@ def test_every_table(superuser: DatabaseWrapper) -> None:
 
 def test_every_policy(superuser: DatabaseWrapper) -> None:
     policies = [line.split()[:4] for line in EXPECTED["policies"]]
-    assert len(policies) == 28
+    assert policies
     changes = {}
     for table, name, _, command in policies:
         changes[f"drop policy {name} on {table}"] = f"{table} {name}"
         changes[f"alter policy {name} on {table} to public"] = f"{table} {name}"
         weaken = "with check" if command == "insert" else "using"
-        if name not in ("sweep", "search"):
+        if name != "sweep":
             changes[f"alter policy {name} on {table} {weaken} (true)"] = f"{table} {name}"
     changes["create policy open on approvals_run using (true)"] = "approvals_run open"
     assert unnoticed(superuser, "policies", changes) == []
