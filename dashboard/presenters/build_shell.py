@@ -33,7 +33,7 @@ def shell_of_workspace(
     nav = [NavItem("Queue", places.queue(), current == "queue", capped(waiting, COUNTED) if waiting else "")]
     if actor.may("read_log"):
         nav.append(NavItem("Decisions", places.decisions(), current == "decisions"))
-        nav.append(NavItem("Who allowed this?", places.authority(), current == "authority"))
+        nav.append(NavItem("Authority", places.authority(), current == "authority"))
     if catches_mail:
         nav.append(_mail(current))
     others = [Link(m.name, Places(m.slug).queue()) for m in memberships if m.slug != membership.slug]

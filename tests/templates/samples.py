@@ -37,7 +37,7 @@ SHELL = Shell(
     nav=(
         NavItem("Queue", "/w/northwind/", current=True, count="7"),
         NavItem("Decisions", "/w/northwind/decisions/"),
-        NavItem("Who allowed this?", "/w/northwind/authority"),
+        NavItem("Authority", "/w/northwind/authority"),
     ),
 )
 
