@@ -9,24 +9,24 @@ from django.conf import settings
 from approvals import faults
 from approvals.tasks import replay, send
 from tests.cluster import database_in_use
-from tests.machine.machine import Lab
+from tests.machine.scene import Lab
 from tests.machine.workers import Worker
 
-LOCKS_S = 10  # a wait for a lock is a deadlock of the test's own making: here only one process moves at a time
+LOCKS_S = (
+    10  # a wait for a lock is a deadlock of the test's own making: here only one process moves at a time
+)
 
 
 @pytest.fixture
-def lab(
-    connect_as: Callable[[str], psycopg.Connection], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Lab]:
+def lab(connect_as: Callable[[str], psycopg.Connection], monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     """Everything that stands in for something is put in its place here."""
     sql = connect_as("superuser")
-    sql.execute(f'alter database "{database_in_use()}" set lock_timeout = \'{LOCKS_S}s\''.encode())
+    sql.execute(f"alter database \"{database_in_use()}\" set lock_timeout = '{LOCKS_S}s'".encode())
     made = Lab(sql, [Worker("worker 1"), Worker("worker 2")])
     monkeypatch.setattr(settings, "SEND_BATCH", 2)
     monkeypatch.setattr(faults, "point", made.point)
-    monkeypatch.setattr(replay, "start_replay", lambda order: made.outside.start_replay(order))
-    monkeypatch.setattr(send, "Channel", lambda given: made.outside.channel(given))
+    monkeypatch.setattr(replay, "start_replay", made.start_replay)
+    monkeypatch.setattr(send, "Channel", made.channel)
     for task in (replay, send):
         monkeypatch.setattr(task, "time", _Clock(made))
     yield made

@@ -27,7 +27,9 @@ class Step:
     now: Seen
     outside: Outside
     shown: Any = None
-    decided: dict[UUID, Any] = field(default_factory=dict)  # by job: how its lineage looked after the decision
+    decided: dict[UUID, Any] = field(
+        default_factory=dict
+    )  # by job: how its lineage looked after the decision
 
     @property
     def new_decisions(self) -> list[Row]:
@@ -327,10 +329,7 @@ def everything_stands_where_it_belongs(step: Step) -> Iterator[str]:
 
 
 def _place_of_lineage(seen: Seen, lineage_id: UUID) -> tuple[str, str]:
-    attempts, head = seen.lineage(lineage_id), seen.head(lineage_id)
-    ids = {run.id for run in attempts}
-    jobs = [job for job in seen.jobs.values() if job.run_id in ids]
-    last = jobs[-1] if jobs else None
+    attempts, head, last = seen.lineage(lineage_id), seen.head(lineage_id), seen.last_job(lineage_id)
     status = last.status if last else ""
     if status in ("in_doubt", "paused"):
         return "decide", status

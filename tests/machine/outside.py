@@ -55,7 +55,9 @@ class Outside:
     def start_replay(self, order: ReplayOrder) -> Outcome:
         """Stands in for the connector's call to the runtime."""
         answer, job_id = self._next(), UUID(order.job_id)
-        self._has_intent(f"the handover of job {job_id}", "approvals_job", "id = %s and intent_at is not null", job_id)
+        self._has_intent(
+            f"the handover of job {job_id}", "approvals_job", "id = %s and intent_at is not null", job_id
+        )
         self.handovers.append(
             Handover(job_id, UUID(order.payload["run_id"]), answer in ARRIVED, self._head())
         )

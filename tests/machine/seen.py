@@ -83,6 +83,13 @@ class Seen:
         """The job that a replay is started by."""
         return next((job for job in self.jobs.values() if job.run_id == run_id), None)
 
+    def last_job(self, lineage_id: UUID) -> Row | None:
+        """The job of a lineage's newest replay."""
+        jobs = [
+            job for job in self.jobs.values() if job.run_id and self.runs[job.run_id].lineage_id == lineage_id
+        ]
+        return jobs[-1] if jobs else None
+
     def jobs_of(self, campaign_id: UUID, *statuses: str) -> list[Row]:
         """The jobs of a campaign in these states."""
         return [j for j in self.jobs.values() if j.campaign_id == campaign_id and j.status in statuses]

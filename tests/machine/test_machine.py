@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.machine.machine import Lab, Machine
+from tests.machine.machine import Machine
+from tests.machine.scene import Lab
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(databases=["default", "ingest"], transaction=True)]
 
