@@ -5,36 +5,16 @@ A law takes a `Step` and yields one sentence for each breach. A person's decisio
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
-from uuid import UUID
 
 from approvals.rules.decisions import RELEASING
-from tests.machine.outside import Outside
+from tests.machine.places import everything_stands_where_it_belongs
 from tests.machine.seen import LIVE, OVER, Row, Seen
+from tests.machine.step import Step, named
 
 STARTING = ("replay", "force_replay", "replay_again")
 # Kinds that are bound to what the decider was shown of a lineage.
 BOUND = (*STARTING, "declare_interrupted", "dismiss")
-
-
-@dataclass
-class Step:
-    """What was there before and is now; `shown` is how the lineage looked on the page that was decided from."""
-
-    before: Seen
-    now: Seen
-    outside: Outside
-    shown: Any = None
-    decided: dict[UUID, Any] = field(
-        default_factory=dict
-    )  # by job: how its lineage looked after the decision
-
-    @property
-    def new_decisions(self) -> list[Row]:
-        """What was decided in this step."""
-        return list(self.now.decisions[len(self.before.decisions) :])
 
 
 def at_most_one_active_replay(step: Step) -> Iterator[str]:
@@ -138,9 +118,9 @@ def _may_have_acted(seen: Seen, run: Row) -> str:
 def a_decision_is_about_what_was_shown(step: Step) -> Iterator[str]:
     """Neither a decision nor its handover is about anything else than what the decider saw."""
     for decision in step.new_decisions:
-        if decision.kind in BOUND and decision.actor_kind == "member":
-            if step.shown != step.before.looks(decision.item_id):
-                yield f"{decision.actor_name} decided ({decision.kind}) about something that had changed"
+        bound = decision.kind in BOUND and decision.actor_kind == "member"
+        if bound and step.shown != step.before.looks(decision.item_id):
+            yield f"{decision.actor_name} decided ({decision.kind}) about something that had changed"
     for job in step.now.jobs.values():
         earlier = step.before.jobs.get(job.id)
         if job.kind == "replay" and job.intent_at and (earlier is None or earlier.intent_at is None):
@@ -193,9 +173,9 @@ def what_is_over_stays(step: Step) -> Iterator[str]:
         if run.status in ("completed", "failed", "cancelled") and now.status != run.status:
             yield f"{run.external_id} was {run.status} and is {now.status}"
     for campaign in step.before.campaigns.values():
-        if campaign.status in ("rejected", "finished", "stopped"):
-            if step.now.campaigns[campaign.id].status != campaign.status:
-                yield f"campaign {campaign.name} was {campaign.status} and is no more"
+        over = campaign.status in ("rejected", "finished", "stopped")
+        if over and step.now.campaigns[campaign.id].status != campaign.status:
+            yield f"campaign {campaign.name} was {campaign.status} and is no more"
     for delivery in step.before.deliveries.values():
         if delivery.state in ("sent", "skipped") and step.now.deliveries[delivery.id] != delivery:
             yield f"the delivery to {delivery.address} was {delivery.state} and changed"
@@ -206,9 +186,9 @@ def a_doubt_waits_for_somebody(step: Step) -> Iterator[str]:
     decided = {d.target_id for d in step.new_decisions if d.actor_kind == "member" and d.kind != "refused"}
     for job in step.before.jobs.values():
         now = step.now.jobs[job.id]
-        if job.status == "in_doubt" and now != job and job.id not in decided:
-            if not step.now.journal(job.run_id):
-                yield f"the doubt about a replay went from {job.status} to {now.status} by itself"
+        answered = job.id in decided or step.now.journal(job.run_id)
+        if job.status == "in_doubt" and now != job and not answered:
+            yield f"the doubt about a replay went from {job.status} to {now.status} by itself"
     for delivery in step.before.deliveries.values():
         now = step.now.deliveries[delivery.id]
         if delivery.state in ("in_doubt", "failed") and now != delivery and delivery.id not in decided:
@@ -258,9 +238,9 @@ def a_delivery_goes_on(step: Step) -> Iterator[str]:
             for job in step.now.jobs_of(campaign.id, *LIVE)
             if job.delivery_id in (None, delivery.id)
         ]  # fmt: skip
-        if delivery.state == "planned" and campaign.status in ("sending", "finished", "stopped"):
-            if not sending:
-                yield f"nothing will send to {delivery.address}, in a campaign that is {campaign.status}"
+        waits = delivery.state == "planned" and campaign.status in ("sending", "finished", "stopped")
+        if waits and not sending:
+            yield f"nothing will send to {delivery.address}, in a campaign that is {campaign.status}"
         if delivery.state == "attempting" and not any(
             (job.id, job.fence, job.status) == (delivery.job_id, delivery.fence, "running") for job in sending
         ):
@@ -278,9 +258,9 @@ def the_outside_is_known(step: Step) -> Iterator[str]:
         mails = [mail for mail in step.outside.mails if mail.message_id == delivery.message_id]
         again = [d.seq for d in step.now.persons("send_again") if d.target_id == delivery.id]
         since = max(again, default=0)
-        if any(mail.took_it and mail.head >= since for mail in mails):
-            if delivery.state not in ("attempting", "in_doubt", "sent"):
-                yield f"the server took the message to {delivery.address}, which counts as {delivery.state}"
+        taken = any(mail.took_it and mail.head >= since for mail in mails)
+        if taken and delivery.state not in ("attempting", "in_doubt", "sent"):
+            yield f"the server took the message to {delivery.address}, which counts as {delivery.state}"
         happened = any(d.target_id == delivery.id for d in step.now.persons("resolve_delivery"))
         if delivery.state == "sent" and not happened and not any(mail.took_it for mail in mails):
             yield f"the message to {delivery.address} counts as sent, and the server never took it"
@@ -313,55 +293,6 @@ def the_log_is_one_chain(step: Step) -> Iterator[str]:
         yield f"the chain of the log breaks at {[row.seq for row in step.now.bad_links]}"
     if list(step.now.decisions[: len(step.before.decisions)]) != list(step.before.decisions):
         yield "an entry of the log changed"
-
-
-def everything_stands_where_it_belongs(step: Step) -> Iterator[str]:
-    """The queue's rows say what runs, jobs, campaigns and deliveries say."""
-    for lineage_id, _ in step.now.lineages():
-        item, (tab, state) = step.now.items[lineage_id], _place_of_lineage(step.now, lineage_id)
-        if (item.tab, item.state, item.run_id) != (tab, state, step.now.head(lineage_id).id):
-            name = named(step.now, lineage_id)
-            yield f"{name} stands on {item.tab} as {item.state}, not on {tab} as {state}"
-    for campaign in step.now.campaigns.values():
-        item, (tab, state) = step.now.items[campaign.id], _place_of_campaign(step.now, campaign)
-        if (item.tab, item.state) != (tab, state):
-            yield f"campaign {campaign.name} stands on {item.tab} as {item.state}, not on {tab} as {state}"
-
-
-def _place_of_lineage(seen: Seen, lineage_id: UUID) -> tuple[str, str]:
-    attempts, head, last = seen.lineage(lineage_id), seen.head(lineage_id), seen.last_job(lineage_id)
-    status = last.status if last else ""
-    if status in ("in_doubt", "paused"):
-        return "decide", status
-    if status in ("held", "queued"):
-        return "progress", "queued"
-    if any(run.status == "running" for run in attempts):
-        return "progress", "running"
-    if head.dismissed_at is not None:
-        return "history", "dismissed"
-    if head.status in ("interrupted", "failed"):
-        lost = last is not None and status == "failed" and last.run_id != head.id
-        return "decide", "replay_failed" if lost else head.status
-    return "history", head.status
-
-
-def _place_of_campaign(seen: Seen, campaign: Row) -> tuple[str, str]:
-    open_states = {
-        d.state
-        for d in seen.deliveries.values()
-        if d.campaign_id == campaign.id and d.state in ("in_doubt", "failed") and d.resolved_at is None
-    }
-    if seen.jobs_of(campaign.id, "paused"):
-        return "decide", "paused"
-    if open_states:
-        return "decide", max(open_states)  # a doubt before a refusal
-    where = {"pending": "decide", "approved": "progress", "sending": "progress"}
-    return where.get(campaign.status, "history"), campaign.status
-
-
-def named(seen: Seen, lineage_id: UUID) -> str:
-    """What its runtime calls it."""
-    return str(seen.runs[lineage_id].external_id)
 
 
 LAWS: tuple[Callable[[Step], Iterator[str]], ...] = (

@@ -30,7 +30,7 @@ BEGINNINGS = {
     "and goes on from elsewhere": ["restored"],
     "with an event missing": ["message", "-", "failed"],
 }
-REPORTS = ("failed", "call", "completed", "message", "answer", "heartbeat", "restored", "cancelled")
+REPORTS = ("failed", "call", "failed", "completed", "message", "answer", "heartbeat", "restored", "cancelled")
 OF_RUNS = ("start again", "dismiss", "reopen", "declare", "call", "take back the replay")
 OF_CAMPAIGNS = ("approve", "stop", "take back", "reject")
 DYING = 11  # the pick with which a web process dies before it commits
@@ -45,11 +45,11 @@ meetings = st.lists(st.sampled_from(("taken", *ANSWERS)), min_size=1, max_size=3
 # What happens, and how often.
 ACTS = {
     "a_run_reports": 3,
-    "a_runtime_asks": 3,
+    "a_runtime_asks": 2,
     "somebody_answers": 4,
-    "somebody_decides": 4,
-    "a_worker_is_woken": 6,
-    "a_frozen_worker_comes_back": 3,
+    "somebody_decides": 3,
+    "a_worker_is_woken": 5,
+    "a_frozen_worker_comes_back": 5,
     "time_passes": 2,
 }
 Draw = Callable[[st.SearchStrategy[Any]], Any]

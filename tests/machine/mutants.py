@@ -188,7 +188,7 @@ def does_again_without_a_decision(lab: Lab) -> None:
         "record",
         lambda *, kind, **given: record(kind="resolve_run" if kind == "replay_again" else kind, **given),
     )
-    lab.edit("one_job_per_release", ("if decision.id is null or", "if false and"))
+    lab.edit("one_job_per_release", ("begin\n", "begin return null;\n"))
 
 
 def sends_again_for_no_decision(lab: Lab) -> None:
@@ -203,7 +203,7 @@ def sends_again_for_no_decision(lab: Lab) -> None:
         return uuid4()
 
     lab.patch.setattr(campaigns, "_release_again", release)
-    lab.edit("one_job_per_release", ("if decision.id is null or", "if false and"))
+    lab.edit("one_job_per_release", ("begin\n", "begin return null;\n"))
     lab.owner.execute("alter table approvals_job drop constraint job_decision_same_workspace")
 
 
@@ -221,7 +221,7 @@ def starts_two_at_once(lab: Lab) -> None:
     lab.owner.execute("drop index run_one_active_per_lineage")
 
 
-def forgets_the_run_of_a_replay_taken_back(lab: Lab) -> None:
+def forgets_the_run_of_a_refused_replay(lab: Lab) -> None:
     """A refused replay leaves its run behind, about to start for ever."""
     lab.patch.setattr(runs, "never_began", lambda run: None)
 
@@ -299,7 +299,7 @@ MUTANTS = (
     Mutant(does_again_without_a_decision, ("one_job_for_each_release",)),
     Mutant(sends_again_for_no_decision, ("one_job_for_each_release",)),
     Mutant(starts_two_at_once, ("at_most_one_active_replay",)),
-    Mutant(forgets_the_run_of_a_replay_taken_back, ("a_job_ends_or_has_a_way_on",)),
+    Mutant(forgets_the_run_of_a_refused_replay, ("a_job_ends_or_has_a_way_on",)),
     Mutant(stops_and_leaves_the_rest, ("a_delivery_goes_on",)),
     Mutant(rewrites_a_settled_record, ("a_settled_record_stays",)),
     Mutant(reopens_what_is_over, ("what_is_over_stays",)),

@@ -25,9 +25,10 @@ from approvals.rules.verdict import Verdict
 from approvals.selectors.lineages import judged
 from approvals.services import campaigns, runs, sweep
 from tests import factories as f
-from tests.machine.laws import LAWS, Step, named
+from tests.machine.laws import LAWS
 from tests.machine.outside import Outside
 from tests.machine.seen import LIVE, OVER, Row, Seen
+from tests.machine.step import Step, named
 from tests.machine.workers import Killed, Worker
 
 REASON = "The provider says that no mail went out."
@@ -257,10 +258,15 @@ class Scene(RuleBasedStateMachine):
 
     def waits_are_over(self) -> None:
         """Holds, and the pauses after a server that was not there."""
-        self.later(f"update approvals_job set due_at = {PAST} where due_at > now() and workspace_id = %s"
-                   " and status in ('held', 'queued')", self.workspace_id)  # fmt: skip
-        self.later("update approvals_delivery set settled_at = settled_at - interval '1 minute'"
-                   " where state = 'planned' and settled_at is not null and workspace_id = %s", self.workspace_id)  # fmt: skip
+        mine = self.workspace_id
+        self.later(
+            f"update approvals_job set due_at = {PAST} where workspace_id = %s and due_at > now()"
+            " and status in ('held', 'queued')", mine,
+        )  # fmt: skip
+        self.later(
+            "update approvals_delivery set settled_at = settled_at - interval '1 minute' where workspace_id = %s"
+            " and state = 'planned' and settled_at is not null", mine,
+        )  # fmt: skip
 
     def due(self) -> list[sweep.Due]:
         """What is due here; other examples may have left something."""
