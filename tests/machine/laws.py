@@ -223,7 +223,9 @@ def _job_goes_on(seen: Seen, job: Row) -> Iterator[str]:
         yield f"a running {job.kind} job has neither a lease nor a run that was taken up"
     if run is not None and job.status == "done" and run.ended_at is None:
         yield f"the job of {run.external_id} is done, and the run has not ended"
-    if run is not None and job.status == "in_doubt":
+    if (
+        run is not None and job.status == "in_doubt" and not run.max_seq
+    ):  # heard from, the clock ends the doubt
         item = seen.items[run.lineage_id]
         if (item.tab, item.state) != ("decide", "in_doubt"):
             yield f"{run.external_id} is in doubt, and nobody is asked"
