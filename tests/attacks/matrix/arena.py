@@ -105,7 +105,9 @@ class Arena:
             connection.close()
 
     def _run(self, statement: str) -> None:
-        self.superuser.connection.execute(statement.replace("{database}", f'"{self.database}"'))
+        statement = statement.replace("{database}", f'"{self.database}"')
+        values = self.values if "%(" in statement else None
+        psycopg.ClientCursor(self.superuser.connection).execute(statement, values)
 
     def _bound(self, case: Case) -> dict[str, Any]:
         return {"workspace": case.workspace and self.values[case.workspace], "subject": case.subject}

@@ -27,7 +27,7 @@ class Case:
     attack: str | tuple[str, ...]
     what: str = ""  # in words, where the guard has several
     by: str = "app"
-    refusal: str = ""
+    refusal: str = ""  # several with "|" between them
     behind: tuple[str, ...] = ()  # guards that refuse the same attack, before this one or after it
     without: str = ""  # how the guard is taken away, where that is not simply dropping it
     given: str = ""  # what a superuser does first, both with the guard and without
@@ -40,10 +40,10 @@ class Case:
     def statements(self) -> tuple[str, ...]:
         return (self.attack,) if isinstance(self.attack, str) else self.attack
 
-    @property
-    def refused_with(self) -> str:
+    def is_refused_by(self, answer: str) -> bool:
         kind, _, rest = self.guard.partition(" ")
-        return self.refusal or BY_KIND[kind].format(name=rest.split()[-1])
+        refusal = self.refusal or BY_KIND[kind].format(name=rest.split()[-1])
+        return any(words in answer for words in refusal.split("|"))
 
     def __str__(self) -> str:
         return f"{self.guard}: {self.by}" + (f", {self.what}" if self.what else "")
