@@ -6,6 +6,7 @@ from tests.attacks.matrix import (
     isolation,
     journal,
     ownership,
+    paths,
     record,
     references,
     rights,
@@ -13,9 +14,11 @@ from tests.attacks.matrix import (
     states,
 )
 from tests.attacks.matrix.case import Case
+from tests.attacks.matrix.excused import EXCUSED
 
 ROOMS = (
-    journal, record, decisions, states, isolation, references, closed_lists, rights, ownership, sessions,
+    journal, record, decisions, states, isolation, references, closed_lists, rights, ownership, sessions, paths,
 )  # fmt: skip
 CASES: tuple[Case, ...] = tuple(case for room in ROOMS for case in room.CASES)
-EXCUSED: dict[str, str] = {}
+
+__all__ = ["CASES", "EXCUSED", "Case"]

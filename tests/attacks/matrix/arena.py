@@ -6,6 +6,7 @@ one transaction of the superuser, who becomes the attacker by SET SESSION AUTHOR
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from json import dumps
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
@@ -32,6 +33,7 @@ class Arena:
     servers: TestServers
     database: str
     values: Mapping[str, Any]
+    _said: dict[str, str] = field(default_factory=dict)
     _logins: dict[str, psycopg.Connection[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -66,9 +68,11 @@ class Arena:
         def judge() -> None:
             if case.succeeded:
                 self._run("reset session authorization")
-                assert psycopg.ClientCursor(self.superuser.connection).execute(
-                    case.succeeded, self.values
-                ).rowcount, f"nothing came of it: {case.succeeded}"
+                assert (
+                    psycopg.ClientCursor(self.superuser.connection)
+                    .execute(case.succeeded, self.values)
+                    .rowcount
+                ), f"nothing came of it: {case.succeeded}"
 
         try:
             if case.given:
@@ -76,7 +80,7 @@ class Arena:
             for number, statement in enumerate(away):
                 self._run(statement)
                 if not number:
-                    said = self.doctor()
+                    said = self._said.get(statement) or self._said.setdefault(statement, self.doctor())
             self._run(f"set local session authorization secondlook_{case.by}")
             connection = self.superuser.connection
             answer = tried(connection, case.statements, self.values, **self._bound(case), afterwards=judge)
@@ -145,8 +149,8 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
             execute, "version", home.version, number=2, sealed_at=None, digest="", text="a draft"
         )
         [named[f"{prefix}draft_audience"]] = execute(
-            "insert into approvals_audiencerow (workspace_id, version_id, position, email, address, vars, state, reason)"
-            " values (%s, %s, 1, 'bo@x.example', 'bo@x.example', '{}', 'addressable', '') returning id",
+            "insert into approvals_audiencerow (workspace_id, version_id, position, email, address, vars, state,"
+            " reason) values (%s, %s, 1, 'bo@x.example', 'bo@x.example', '{}', 'addressable', '') returning id",
             [home.workspace, draft],
         ).fetchone()
     named |= _every_state(execute, alpha)
@@ -170,7 +174,9 @@ def _every_state(execute: Callable[..., Any], home: House) -> dict[str, UUID]:
             execute, "run", home.open_run, id, lineage_id=str(id), external_id=f"run {state}", status=state
         )
     for state in states.JOB.states:
-        rows[f"job_{state}"] = _copy(execute, "job", home.job, status=state, decision_id=str(uuid4()), fence=5)
+        rows[f"job_{state}"] = _copy(
+            execute, "job", home.job, status=state, decision_id=str(uuid4()), fence=5
+        )
     for state in states.CAMPAIGN.states:
         rows[f"campaign_{state}"] = _copy(
             execute, "campaign", home.campaign, external_id=f"campaign {state}", status=state
@@ -185,8 +191,6 @@ def _every_state(execute: Callable[..., Any], home: House) -> dict[str, UUID]:
 
 def _copy(execute: Callable[..., Any], noun: str, of: UUID, id: UUID | None = None, **changed: Any) -> UUID:
     """Another row like this one."""
-    from json import dumps
-
     id = id or uuid4()
     execute(
         f"insert into approvals_{noun} select (jsonb_populate_record(t, %s::jsonb)).* from approvals_{noun} t"

@@ -3,7 +3,10 @@
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.rows import EVE, insert
 
-JOBLESS = ("constraint approvals_job job_decision_same_workspace", "trigger approvals_job job_has_its_decision")
+JOBLESS = (
+    "constraint approvals_job job_decision_same_workspace",
+    "trigger approvals_job job_has_its_decision",
+)
 ADVANCED = ("trigger approvals_event journal_advanced",)
 HASH = "sha256('x')"
 
@@ -42,7 +45,8 @@ CASES = (
     _check("run", "run_status_known", status="'asleep'", behind=("trigger approvals_run run_born",
            "trigger approvals_run run_added"), refusal="(run_born)"),
     _check("run", "run_lineage_begins_with_itself", "an original in another lineage", lineage_id="%(run)s"),
-    _check("run", "run_lineage_begins_with_itself", "an original in another lineage", by="ingest", lineage_id="%(run)s"),
+    _check("run", "run_lineage_begins_with_itself", "an original in another lineage", by="ingest",
+           lineage_id="%(run)s"),
     _check("event", "event_type_known", type="'rewind'"),
     _check("event", "event_type_known", by="ingest", type="'rewind'"),
     _check("event", "event_seq_positive", "before the first", seq="-1"),

@@ -15,7 +15,15 @@ from approvals.selectors.roles import ATTRIBUTES, READERS
 from approvals.services.guards import expected_ground
 
 ATTACKERS = ("app", "ingest")
-SESSION = ("session_replication_role", "search_path", "transaction_isolation", "app.workspace_id", "synchronous_commit")
+SESSION = (
+    "session_replication_role",
+    "search_path",
+    "transaction_isolation",
+    "app.workspace_id",
+    "synchronous_commit",
+)
+BY_COLUMN = ("select", "insert", "update")
+EVERY_RIGHT = (*BY_COLUMN, "delete", "truncate", "trigger")  # references and maintain reach no row
 CHECKED = ("CHECK", "FOREIGN", "UNIQUE")  # a primary key is no rule of ours
 
 # guard: (how a superuser takes it away, what the doctor then says). The first that fits counts.
@@ -34,7 +42,10 @@ _KINDS = {
         "owner inherits from secondlook_{other}",
     ),
     r"(?P<role>\w+) does not log in": ("alter role secondlook_{role} login", "{role} can log in"),
-    r"rls (?P<table>\w+)": ("alter table {table} disable row level security", "missing: {table} owner=owner rls=forced"),
+    r"rls (?P<table>\w+)": (
+        "alter table {table} disable row level security",
+        "missing: {table} owner=owner rls=forced",
+    ),
     r"forced (?P<table>\w+)": (
         "alter table {table} no force row level security",
         "missing: {table} owner=owner rls=forced",
@@ -121,7 +132,9 @@ def keys_to(table: str) -> tuple[str, ...]:
 def keys_of(table: str) -> tuple[str, ...]:
     """The foreign keys of a table."""
     return tuple(
-        f"constraint {table} {name}" for _, name, what in lines("constraints", table) if what.startswith("FOREIGN")
+        f"constraint {table} {name}"
+        for _, name, what in lines("constraints", table)
+        if what.startswith("FOREIGN")
     )
 
 
@@ -149,13 +162,19 @@ def functions() -> dict[str, str]:
     """Signature: the rest of its line."""
     return {
         signature: rest
-        for signature, _, rest in (line.partition(" owner=") for line in sorted(expected_ground()["functions"]))
+        for signature, _, rest in (
+            line.partition(" owner=") for line in sorted(expected_ground()["functions"])
+        )
     }
 
 
 def of_triggers() -> set[str]:
     """The signatures of functions that only a trigger can call."""
-    return {f"{name}()" for _, _, what in lines("triggers") for name in re.findall(r"EXECUTE FUNCTION (\w+)\(", what)}
+    return {
+        f"{name}()"
+        for _, _, what in lines("triggers")
+        for name in re.findall(r"EXECUTE FUNCTION (\w+)\(", what)
+    }
 
 
 @cache
@@ -191,28 +210,33 @@ def _of_the_ground() -> Iterator[str]:
 def _of_rights() -> Iterator[str]:
     for role in ATTACKERS:
         for table in relations():
-            rights = held().get((table, role), {})
-            for right in ("select", "insert", "update"):
-                if right not in rights:
-                    yield f"no {right} on {table} for {role}"
-                elif rights[right]:
-                    yield from (
-                        f"no {right} ({column}) on {table} for {role}" for column in columns(table).keys() - rights[right]
-                    )
-            yield from (
-                f"no {right} on {table} for {role}" for right in ("delete", "truncate", "trigger") if right not in rights
-            )
-        yield from (f"no select on {view} for {role}" for view in relations("view") if (view, role) not in held())
+            yield from (f"no {right} on {table} for {role}" for right in _not_held(table, role))
+        yield from (
+            f"no select on {view} for {role}" for view in relations("view") if (view, role) not in held()
+        )
         for sequence in relations("sequence"):
-            for right in ("usage", "update"):
-                if right not in held().get((sequence, role), {}):
-                    yield f"no {right} on sequence {sequence} for {role}"
-        for signature in functions():
-            if signature not in of_triggers() and (signature, role) not in held():
-                yield f"no execute on {signature} for {role}"
+            rights = held().get((sequence, role), {})
+            yield from (
+                f"no {right} on sequence {sequence} for {role}"
+                for right in ("usage", "update")
+                if right not in rights
+            )
+        yield from (
+            f"no execute on {signature} for {role}"
+            for signature in functions()
+            if signature not in of_triggers() and (signature, role) not in held()
+        )
         yield f"no temporary on database for {role}"
         yield from (f"no create on {place} for {role}" for place in ("database", "schema public"))
         yield f"no set on session_replication_role for {role}"
+
+
+def _not_held(table: str, role: str) -> Iterator[str]:
+    rights = held().get((table, role), {})
+    yield from (right for right in EVERY_RIGHT if right not in rights)
+    for right in BY_COLUMN:
+        if rights.get(right):
+            yield from (f"{right} ({column})" for column in columns(table) if column not in rights[right])
 
 
 def _of_roles() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Row-level security: no row of another workspace is shown or written, none of another customer to who is bound to one."""
+"""Row-level security: no row of another workspace, and none of another customer to whoever is bound to one."""
 
 from collections.abc import Iterator
 
@@ -75,7 +75,11 @@ def reading() -> Iterator[Case]:
         yield Case(guard=f"forced {table}", attack=theirs(noun), by="owner")
     for noun in ("run", "event", "runtime"):
         yield Case(
-            guard=f"policy approvals_{noun} workspace", attack=theirs(noun), what="read", by="ingest", refusal="0 rows"
+            guard=f"policy approvals_{noun} workspace",
+            attack=theirs(noun),
+            what="read",
+            by="ingest",
+            refusal="0 rows",
         )
     yield Case(
         guard="policy approvals_run workspace",
@@ -173,10 +177,11 @@ SUBJECT = (
         behind=("no insert (replay_of_id) on approvals_run for ingest",),
     ),
 )
+# toolcall reads through callevent, so what is asked of the one is asked of both.
 VIEWS = tuple(
     Case(
-        guard=f"option {view} security_invoker",
-        what="read another customer's calls",
+        guard="option approvals_callevent security_invoker",
+        what=f"read another customer's calls in {view}",
         attack=f"select 1 from {view} where run_id = %(run)s",
         subject="customer-2",
     )

@@ -59,7 +59,10 @@ CASES = (
     Case(
         guard="trigger approvals_event event_received",
         what="backdate what was received",
-        attack=(LATE, "select 1 from approvals_event where run_id = %(run_interrupted)s and received_at < '2000-01-01'"),
+        attack=(
+            LATE,
+            "select 1 from approvals_event where run_id = %(run_interrupted)s and received_at < '2000-01-01'",
+        ),
         refusal="0 rows",
     ),
     Case(

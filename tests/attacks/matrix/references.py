@@ -17,6 +17,7 @@ BEHIND_A_GHOST = {
     "event": TOLD,
     "job": (JOBLESS,),
 }
+TELLS = {"event": "P0002 query returned no rows"}
 ADDED_BY_TRIGGERS = ("queueitem", "runtool")
 
 
@@ -33,11 +34,9 @@ def ghosts() -> Iterator[Case]:
                     attack=insert(noun, workspace_id="%(ghost)s"),
                     workspace="ghost",
                     behind=(*BEHIND_A_GHOST.get(noun, ()), *(key for key in keys_of(table) if key != guard)),
-                    refusal="(" if noun not in TELLS else TELLS[noun],
+                    refusal=TELLS.get(noun, "("),
                 )
 
-
-TELLS = {"event": "P0002 query returned no rows"}
 
 FOREIGN = (
     Case(
@@ -117,7 +116,9 @@ FOREIGN = (
     ),
     Case(
         guard="constraint approvals_job job_run_same_workspace",
-        attack=insert("job", kind="'replay'", run_id="%(b_run)s", campaign_id="null", decision_id="%(dismissal)s"),
+        attack=insert(
+            "job", kind="'replay'", run_id="%(b_run)s", campaign_id="null", decision_id="%(dismissal)s"
+        ),
         behind=(JOBLESS,),
     ),
     Case(
@@ -230,7 +231,9 @@ ONCE = (
         ),
         what="a second copy through a new version",
     ),
-    Case(guard="constraint approvals_event event_seq_once", attack=insert("event", run_id="%(run)s", seq="1")),
+    Case(
+        guard="constraint approvals_event event_seq_once", attack=insert("event", run_id="%(run)s", seq="1")
+    ),
     Case(
         guard="constraint approvals_event event_seq_once",
         by="ingest",
@@ -251,8 +254,12 @@ ONCE = (
     Case(
         guard="index approvals_run run_external_id_once",
         attack=(
-            "insert into approvals_run select (jsonb_populate_record(r, jsonb_build_object('id', " + EVE + "::text,"
-            " 'lineage_id', " + EVE + "::text, 'status', 'running', 'tools_executed', null, 'settled_at', null,"
+            "insert into approvals_run select (jsonb_populate_record(r, jsonb_build_object('id', "
+            + EVE
+            + "::text,"
+            " 'lineage_id', "
+            + EVE
+            + "::text, 'status', 'running', 'tools_executed', null, 'settled_at', null,"
             " 'next_seq', 1, 'max_seq', 0))).* from approvals_run r where r.id = %(run)s"
         ),
         what="report a run a second time",

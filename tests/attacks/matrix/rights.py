@@ -37,7 +37,8 @@ CHANGE = {
 }
 # One row of alpha, where a change of all would make two of them the same.
 ONE = {
-    noun: f"id = %({noun}){'s'}" for noun in ("member", "runtime", "token", "run", "job", "campaign", "delivery")
+    noun: f"id = %({noun}){'s'}"
+    for noun in ("member", "runtime", "token", "run", "job", "campaign", "delivery")
 } | {"version": "id = %(draft)s", "user": "id = %(stranger)s", "workspace": "id = %(workspace)s"}
 VALUE = {
     "uuid": "gen_random_uuid()",
@@ -93,9 +94,10 @@ def cases() -> Iterator[Case]:
             yield _of_a_table(guard, *found.groups())
         elif found := re.fullmatch(r"no (\w+) on sequence (\w+) for (\w+)", guard):
             yield _of_a_sequence(guard, *found.groups())
-        elif found := re.fullmatch(r"no execute on (\w+)\(.* for (\w+)", guard):
-            if call := CALLS.get((found[1], found[2])):
-                yield Case(guard=guard, by=found[2], attack=call[0], behind=call[1])
+    for (name, role), (attack, behind) in CALLS.items():
+        for guard in every_guard():
+            if guard.startswith(f"no execute on {name}(") and guard.endswith(f" for {role}"):
+                yield Case(guard=guard, by=role, attack=attack, behind=behind)
 
 
 def _of_a_table(guard: str, right: str, noun: str, role: str) -> Case:
@@ -164,7 +166,7 @@ def _value(table: str, column: str) -> str:
 
 def _on_column(table: str, column: str) -> tuple[str, ...]:
     """What else speaks of this column: constraints, keys that cite it, the policy."""
-    word = re.compile(rf'\b{column}\b')
+    word = re.compile(rf"\b{column}\b")
     on_it = tuple(
         constraint(of, name, what)
         for of, name, what in lines("constraints", table)
@@ -172,7 +174,9 @@ def _on_column(table: str, column: str) -> tuple[str, ...]:
     )
     citing = keys_to(table) if column in ("id", "workspace_id") else ()
     policies = tuple(
-        f"policy {table} {name}" for _, name, what in lines("policies", table) if word.search(what) and "all" in what
+        f"policy {table} {name}"
+        for _, name, what in lines("policies", table)
+        if word.search(what) and "all" in what
     )
     return tuple(dict.fromkeys((*citing, *on_it))) + (policies if column == "workspace_id" else ())
 

@@ -107,7 +107,7 @@ def of_each() -> Iterator[Case]:
             guard=f"{role} is not replication",
             what="keep everything that is written, to read it elsewhere",
             by=role,
-            attack="select pg_create_physical_replication_slot('eve', false, true)",
+            attack=f"select pg_create_physical_replication_slot('eve_{role}', false, true)",
             refusal="42501 permission denied to use replication slots",
         )
 
@@ -149,7 +149,8 @@ SETTINGS = (
         attack=THEIR_RUNS,
         workspace="",
         refusal="42704 unrecognized configuration parameter|22P02 invalid input syntax for type uuid",
-        without="select set_config('app.workspace_id', %(b_workspace)s::text, true), set_config('app.subject', '', true)",
+        without="select set_config('app.workspace_id', %(b_workspace)s::text, true),"
+        " set_config('app.subject', '', true)",
     ),
 )
 
