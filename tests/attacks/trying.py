@@ -1,6 +1,6 @@
 """An attack as Postgres answers it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import psycopg
@@ -13,12 +13,10 @@ def tried(
     *,
     workspace: object,
     subject: str = "",
-    afterwards: Callable[[], None] = lambda: None,
 ) -> str:
     """What Postgres says to the last statement, in a transaction that is bound to `workspace` and undone.
 
-    The answer is "SQLSTATE message (constraint)", or "N rows" where it went through; then `afterwards` is called,
-    before anything is undone.
+    The answer is "SQLSTATE message (constraint)", or "N rows" where it went through.
     """
     cursor = psycopg.ClientCursor(connection)
     try:
@@ -32,7 +30,6 @@ def tried(
             for statement in statements:
                 rows = cursor.execute(statement, values if "%(" in statement else None).rowcount
             cursor.execute("set constraints all immediate")
-            afterwards()
             return f"{rows} rows"
     except psycopg.Error as error:
         name = f" ({error.diag.constraint_name})" if error.diag.constraint_name else ""

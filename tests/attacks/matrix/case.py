@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 BY_KIND = {
+    "body": "0 rows",
     "rls": "0 rows",
     "forced": "0 rows",
     "option": "0 rows",
@@ -33,7 +34,6 @@ class Case:
     given: str = ""  # what a superuser does first, both with the guard and without
     workspace: str = "workspace"  # the value that the transaction is bound to; "" for no workspace
     subject: str = ""
-    succeeded: str = ""  # what a superuser has to find besides, once it got through
     named: str = ""  # what the doctor says, where it is not the guard's own line
 
     @property

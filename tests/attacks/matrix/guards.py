@@ -1,7 +1,8 @@
 """Every guard that the doctor knows, how each is taken away alone, and by which words the doctor names it.
 
 A guard is a text: its kind, then what it stands on. The list is derived from `sql/ground.txt` and from what must not
-be granted, so a guard that is added tomorrow is in it.
+be granted, so a guard that is added tomorrow is in it. What a function asks inside (`body ... asks`, which has to be
+true, and `body ... heeds`, which has to be false) can be attacked like the others, but no list knows all of it.
 """
 
 import re
@@ -80,6 +81,12 @@ _KINDS = {
     r"no (?P<right>\w+) on (?P<thing>.+) for (?P<role>\w+)": (
         "grant {right} on {thing} to secondlook_{role}",
         "not expected: {named} to {role}: ",
+    ),
+    r"body (?P<name>\w+) (?P<how>asks|heeds) (?P<condition>.+)": (
+        "do $do$ declare was text := pg_get_functiondef('public.{name}'::regproc);"
+        " is_now text := replace(was, $was${condition}$was$, '{passes}');"
+        " begin if was = is_now then raise '{name} does not ask that'; end if; execute is_now; end $do$",
+        "missing: {name} ",
     ),
     r"session (?P<setting>[\w.]+)": ("", "has {setting}"),  # each with its own way of being broken
 }  # fmt: skip
@@ -258,6 +265,7 @@ def _parsed(guard: str) -> tuple[str, dict[str, str]]:
             values["inputs"] = re.sub(r",? ?OUT \w+ \w+", "", function)
             values["named"] = thing.removeprefix("sequence ")
             values["place"] = "database {database}" if thing == "database" else thing
+            values["passes"] = "true" if values.get("how") == "asks" else "false"
             if "policy" in guard.split(" ")[:1]:
                 values["opened"] = _opened(values["table"], values["name"])
             values["kind"] = f"{_kind_of(thing)} {thing}"

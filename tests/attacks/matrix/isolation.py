@@ -11,6 +11,11 @@ ONE_JOB = ("trigger approvals_decision decision_has_its_job", "trigger approvals
 TENANTS = [table.removeprefix("approvals_") for table, name, _ in lines("policies") if name == "workspace"]
 BY_TRIGGERS = ("queueitem", "runtool")  # rows that only owner's functions add
 
+# What keeps the queue looks for the row's own workspace, in which nothing is to be seen.
+PLACED = {
+    "campaign": ("policy approvals_queueitem workspace", "policy approvals_delivery workspace"),
+    "run": ("policy approvals_queueitem workspace", "policy approvals_job workspace"),
+}
 # noun: (what its row over there cites, what a trigger that sees nothing over there would say first)
 OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "workspace": ({"id": "gen_random_uuid()"}, ()),
@@ -90,8 +95,7 @@ def reading() -> Iterator[Case]:
 
 def writing() -> Iterator[Case]:
     """Add a row over there, and change one."""
-    for noun in TENANTS:
-        spoiled, behind = OVER_THERE[noun]
+    for noun, (spoiled, behind) in OVER_THERE.items():
         row = {"workspace_id": "%(b_workspace)s", **spoiled} if noun != "workspace" else spoiled
         policy = f"policy approvals_{noun} workspace"
         yield Case(
@@ -111,12 +115,6 @@ def writing() -> Iterator[Case]:
             behind=PLACED.get(noun, ()),
         )
 
-
-# What keeps the queue looks for the row's own workspace, in which nothing is to be seen.
-PLACED = {
-    "campaign": ("policy approvals_queueitem workspace", "policy approvals_delivery workspace"),
-    "run": ("policy approvals_queueitem workspace", "policy approvals_job workspace"),
-}
 
 SUBJECT = (
     Case(

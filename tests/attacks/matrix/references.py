@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.guards import constraint, keys_of, lines, relations
-from tests.attacks.matrix.rows import EVE, insert, release, replay
+from tests.attacks.matrix.rows import EVE, VALID, insert, release, replay
 
 JOBLESS = "trigger approvals_job job_has_its_decision"
 NO_BIRTH = "trigger approvals_run run_born"
@@ -27,7 +27,7 @@ def ghosts() -> Iterator[Case]:
         noun = table.removeprefix("approvals_")
         for _, name, definition in lines("constraints", table):
             guard = constraint(table, name, definition)
-            if definition.startswith("FOREIGN KEY (workspace_id) REFERENCES"):
+            if noun in VALID and definition.startswith("FOREIGN KEY (workspace_id) REFERENCES"):
                 yield Case(
                     guard=guard,
                     by="owner" if noun in ADDED_BY_TRIGGERS else "app",

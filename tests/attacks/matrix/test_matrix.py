@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from tests.attacks.matrix import CASES, EXCUSED
+from tests.attacks.matrix import CASES, EXCUSED, guards
 from tests.attacks.matrix.arena import Arena
 from tests.attacks.matrix.case import Case
-from tests.attacks.matrix.guards import every_guard, named
+from tests.attacks.matrix.guards import named
 
 
 def through(answer: str) -> bool:
@@ -27,15 +27,48 @@ def test_a_guard_holds_and_nothing_else_would(case: Case, arena: Arena) -> None:
     assert (case.named or named(case.guard)) in doctor
 
 
+def unattacked() -> list[str]:
+    """The guards that no case attacks and that nobody excused."""
+    spoken_of = {case.guard for case in CASES} | EXCUSED.keys()
+    return [guard for guard in guards.every_guard() if guard not in spoken_of]
+
+
 def test_no_guard_is_without_an_attack() -> None:
-    attacked = {case.guard for case in CASES}
-    assert [guard for guard in every_guard() if guard not in attacked | EXCUSED.keys()] == []
+    assert unattacked() == []
+
+
+TOMORROW = {
+    "tables": ("approvals_place owner=owner rls=forced", "rls approvals_place"),
+    "policies": (
+        "approvals_place workspace permissive all to app using (workspace_id IS NULL)",
+        "policy approvals_place workspace",
+    ),
+    "triggers": (
+        "approvals_job job_named BEFORE INSERT FOR EACH ROW EXECUTE FUNCTION f()",
+        "trigger approvals_job job_named",
+    ),
+    "constraints": ("approvals_job job_outcome CHECK (true)", "constraint approvals_job job_outcome"),
+    "functions": (
+        "log_heads() owner=sweep definer stable sql search_path=pg_catalog, pg_temp",
+        "no execute on log_heads() for ingest",
+    ),
+}
+
+
+@pytest.mark.parametrize("section", TOMORROW)
+def test_a_guard_of_tomorrow_is_missed(section: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    line, guard = TOMORROW[section]
+    ground = dict(guards.expected_ground())
+    ground[section] |= {line}
+    monkeypatch.setattr(guards, "expected_ground", lambda: ground)
+    assert guard in unattacked()
 
 
 def test_every_guard_that_is_attacked_or_excused_is_one() -> None:
-    known = set(every_guard())
+    known = set(guards.every_guard())
     spoken_of = {guard for case in CASES for guard in (case.guard, *case.behind)}
-    assert sorted((spoken_of | EXCUSED.keys()) - known) == []
+    inside = {guard for guard in spoken_of if guard.startswith("body ")}  # no list knows these
+    assert sorted((spoken_of | EXCUSED.keys()) - known - inside) == []
 
 
 def test_no_guard_is_excused_that_is_attacked() -> None:
