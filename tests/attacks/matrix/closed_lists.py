@@ -97,9 +97,11 @@ CASES = (
         what="attempt without a fence",
         attack=(
             insert("delivery"),
-            "update approvals_delivery set state = 'attempting', job_id = %(job)s, attempted_at = now()"
+            "update approvals_delivery set state = 'attempting', job_id = %(job_at_work)s, attempted_at = now()"
             f" where id = {EVE}",
         ),
+        refusal="(delivery_attempt_is_released)",
+        behind=("trigger approvals_delivery delivery_attempt_is_released",),
     ),
     Case(
         guard="constraint approvals_workspace approvals_workspace_hold_s_check",

@@ -30,6 +30,7 @@ EXCUSED: dict[str, str] = {
             "pinned delivery_moved()",
             "pinned run_moved()",
             "pinned refuse_change()",
+            "pinned refuse_forgotten_intent()",
         ),
         _NO_NAME,
     ),

@@ -129,6 +129,13 @@ LIES = (
         "update approvals_job set fence = fence - 1 where id = %(job_running)s",
     ),
     _stands_in(
+        "refuse_attempt_of_another()",
+        "attempt under another campaign's approval",
+        operator("=", "uuid", "uuid", "true"),
+        "update approvals_delivery set state = 'attempting', attempted_at = now(), job_id = %(job_running)s, fence = 5"
+        " where id operator(pg_catalog.=) %(delivery)s",
+    ),
+    _stands_in(
         "refuse_unrevoking()",
         "date a revocation anew",
         operator("=", "timestamptz", "timestamptz", "true"),

@@ -226,8 +226,8 @@ ONCE = (
         guard="index approvals_delivery delivery_once_per_campaign",
         attack=(
             insert("delivery", dedupe_key="'sent@x.example'"),
-            f"update approvals_delivery set state = 'attempting', job_id = %(job)s, fence = 1, attempted_at = now()"
-            f" where id = {EVE}",
+            "update approvals_delivery set state = 'attempting', job_id = %(job_at_work)s, fence = 2,"
+            f" attempted_at = now() where id = {EVE}",
         ),
         what="a second copy through a new version",
     ),

@@ -8,7 +8,10 @@ from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.rows import EVE, insert, release
 
 # What else has to be set so that nothing but the step itself is wrong.
-ALONG = {"job": ", fence = fence + 1", "delivery": ", job_id = %(job)s, fence = 2, attempted_at = now()"}
+ALONG = {
+    "job": ", fence = fence + 1",
+    "delivery": ", job_id = %(job_at_work)s, fence = 2, attempted_at = now()",
+}
 
 
 def illegal_steps() -> Iterator[Case]:
@@ -80,6 +83,35 @@ FENCES = (
         what="claim without a new fence",
         attack="update approvals_job set status = 'running' where id = %(job)s",
         refusal="(job_fence)",
+    ),
+)
+# An attempt carries the decision of its job, so it is the job that was decided for it, and at work.
+ATTEMPT = (
+    "update approvals_delivery set state = 'attempting', attempted_at = now(), job_id = {0}, fence = {1}"
+    " where {2}"
+)
+THIS, SENT = "id = %(delivery)s", "campaign_id = %(sent_campaign)s"
+RELEASED_BY = {
+    "attempt under another campaign's approval": ATTEMPT.format("%(job_running)s", 5, THIS),
+    "attempt for a job that is done": ATTEMPT.format("%(job_done)s", 5, SENT),
+    "attempt for a job that nobody claimed": ATTEMPT.format("%(job_queued)s", 5, SENT),
+    "attempt with the fence of a worker that was given up": ATTEMPT.format("%(job_running)s", 4, SENT),
+}
+AUTHORITY = (
+    *(
+        Case(
+            guard="trigger approvals_delivery delivery_attempt_is_released",
+            what=what,
+            attack=attack,
+            refusal="(delivery_attempt_is_released)",
+        )
+        for what, attack in RELEASED_BY.items()
+    ),
+    Case(
+        guard="trigger approvals_job job_intent_is_kept",
+        what="have a runtime asked again that was asked already",
+        attack="update approvals_job set status = 'queued', intent_at = null where id = %(job_asking)s",
+        refusal="(job_intent_is_kept)",
     ),
 )
 SEALED = (
@@ -222,4 +254,4 @@ QUEUE = (
     ),
 )
 
-CASES = (*illegal_steps(), *BIRTHS, *FENCES, *SEALED, *KEPT, *QUEUE)
+CASES = (*illegal_steps(), *BIRTHS, *FENCES, *AUTHORITY, *SEALED, *KEPT, *QUEUE)
