@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from approvals.selectors.roles import READERS
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.guards import ATTACKERS
 from tests.attacks.matrix.isolation import theirs
@@ -112,6 +113,30 @@ def of_each() -> Iterator[Case]:
         )
 
 
+def of_readers() -> Iterator[Case]:
+    """Nobody signs in as a reader; owner, whose functions they own, may become one."""
+    for reader in READERS:
+        become = f"set local role secondlook_{reader}"
+        yield Case(
+            guard=f"{reader} is not superuser",
+            by="owner",
+            attack=(become, theirs("decision")),
+            refusal="42501 permission denied for table approvals_decision",
+        )
+        yield Case(
+            guard=f"{reader} is not createrole",
+            by="owner",
+            attack=(become, "create role eve", "select 1 from pg_roles where rolname = 'eve'"),
+            refusal="42501 permission denied to create role",
+        )
+        yield Case(
+            guard=f"{reader} is not replication",
+            by="owner",
+            attack=(become, f"select pg_create_physical_replication_slot('eve_{reader}', false, true)"),
+            refusal="42501 permission denied to use replication slots",
+        )
+
+
 OWNER = (
     Case(guard="owner is not superuser", by="owner", attack=THEIR_RUNS, refusal="0 rows"),
     Case(
@@ -154,4 +179,4 @@ SETTINGS = (
     ),
 )
 
-CASES = (*of_each(), *OWNER, *SETTINGS)
+CASES = (*of_each(), *of_readers(), *OWNER, *SETTINGS)

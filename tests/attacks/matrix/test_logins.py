@@ -6,6 +6,8 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
+from approvals.selectors.ground import ROLES
+from approvals.selectors.roles import READERS
 from tests.attacks.matrix.arena import Arena
 from tests.attacks.matrix.guards import named
 
@@ -29,7 +31,7 @@ def refusal(attack: Callable[[], object]) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize("reader", ["sweep", "search"])
+@pytest.mark.parametrize("reader", READERS)
 def test_nobody_signs_in_as_a_reader(reader: str, arena: Arena) -> None:
     def enter() -> int:
         role = f"secondlook_{reader}"
@@ -52,10 +54,17 @@ def test_nobody_signs_in_as_a_reader(reader: str, arena: Arena) -> None:
     arena.superuser.rollback()
 
 
-@pytest.mark.parametrize("role", ["owner", "app", "ingest"])
+@pytest.mark.parametrize("role", ROLES)
 def test_nobody_makes_a_database(role: str, arena: Arena) -> None:
+    """As one of them who signs in, or as a reader, whom owner may become."""
+
     def make() -> None:
-        arena.login(role).execute("create database eve template template0")
+        connection = arena.login("owner" if role in READERS else role)
+        connection.execute(f"set role secondlook_{role}")
+        try:
+            connection.execute("create database eve template template0")
+        finally:
+            connection.execute("reset role")
 
     assert "permission denied to create database" in refusal(make)
     change = f"alter role secondlook_{role} createdb", f"alter role secondlook_{role} nocreatedb"
