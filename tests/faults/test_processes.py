@@ -13,7 +13,7 @@ from django.conf import settings
 
 from approvals.models import Campaign, Delivery, Job
 from dashboard.embedded.valkey import Valkey
-from tests.faults.lab import LEASE_S, Lab
+from tests.faults.lab import LEASE_S, Lab, eventually, is_frozen
 from tests.servers.http import Answer, HttpServer
 from tests.servers.smtp import SmtpSink
 
@@ -46,11 +46,11 @@ def start(lab: Lab) -> Iterator[Start]:
     """Start one of our processes; all are gone afterwards."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(*words: str, fault: str = "") -> subprocess.Popen[bytes]:
+    def start(*words: str, fault: str = "", how: str = "") -> subprocess.Popen[bytes]:
         started.append(
             subprocess.Popen(
                 [sys.executable, *words],
-                env={**lab.env, "FAULT_AT": fault},
+                env={**lab.env, "FAULT_AT": fault, "FAULT_HOW": how},
                 cwd=settings.BASE_DIR,
                 start_new_session=True,
                 stdout=subprocess.DEVNULL,
@@ -87,13 +87,6 @@ def worker(queue: str, name: str = "one") -> tuple[str, ...]:
     )
 
 
-def eventually(holds: Callable[[], bool], what: str, seconds: float = 40) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, f"never: {what}"
-        time.sleep(0.1)
-
-
 def status(lab: Lab, job: Job) -> str:
     return lab.read(lambda: Job.objects.get(id=job.id).status)
 
@@ -125,6 +118,23 @@ def test_a_dispatcher_that_dies_after_publishing_loses_and_repeats_nothing(
     time.sleep(2)
     assert len(runtime.requests) == 1
     assert status(lab, started.job) == "running"
+
+
+def test_a_dispatcher_that_freezes_after_publishing_leaves_its_work_to_another(
+    lab: Lab, runtime: HttpServer, start: Start
+) -> None:
+    frozen = start(*DISPATCH, fault="dispatch.published", how="stop")
+    first = lab.forced(lab.dead_run())
+    eventually(lambda: is_frozen(frozen.pid), "the dispatcher froze")
+    start(*worker("replay"))
+    start(*DISPATCH)
+    second = lab.forced(lab.dead_run("run-2"))
+    accepted = lambda started: lab.read(lambda: Job.objects.get(id=started.job.id).accepted_at)  # noqa: E731
+    eventually(lambda: accepted(first) and accepted(second), "both were handed over")
+    frozen.send_signal(signal.SIGCONT)
+    time.sleep(2)  # what it remembers is said once more
+    assert frozen.poll() is None
+    assert len(runtime.requests) == lab.releases() == 2
 
 
 def test_a_worker_that_dies_after_the_intent_leaves_a_doubt_that_the_clock_finds(
