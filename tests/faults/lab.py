@@ -220,29 +220,34 @@ class Lab:
 
     def approved_campaign(self, recipients: int) -> Campaign:
         """A sealed campaign for so many recipients, approved by Ada."""
+        campaign = self.pending_campaign(recipients)
         with bind(self.workspace_id):
-            with transaction.atomic():
-                campaign = Campaign.objects.create(
-                    workspace_id=self.workspace_id, runtime=self.runtime, external_id="c-1", agent="news", name="News",
-                    body_digest="",
-                )  # fmt: skip
-                version = Version.objects.create(
-                    workspace_id=self.workspace_id, campaign=campaign, number=1,
-                    from_address="News <news@news.example.com>",
-                    subject_line="Hello {{ name }}", text="Dear {{ name }}",
-                )  # fmt: skip
-                for position in range(1, recipients + 1):
-                    address = f"p{position}@example.com"
-                    row = AudienceRow.objects.create(
-                        workspace_id=self.workspace_id, version=version, position=position, email=address,
-                        address=address, vars='{"name":"P"}', state="addressable",
-                    )  # fmt: skip
-                    delivery_id = uuid4()
-                    Delivery.objects.create(
-                        id=delivery_id, workspace_id=self.workspace_id, campaign=campaign, version=version,
-                        audience_row=row, position=position, address=address, dedupe_key=address,
-                        message_id=f"<{delivery_id.hex}@news.example.com>",
-                    )  # fmt: skip
-                Version.objects.filter(id=version.id).update(digest="d" * 64, sealed_at=datetime.now(UTC))
             campaigns.approve(by=ADA, campaign_id=campaign.id, shown=self.shown_campaign())
+        return campaign
+
+    def pending_campaign(self, recipients: int) -> Campaign:
+        """A sealed campaign for so many recipients, which waits for a decision."""
+        with bind(self.workspace_id), transaction.atomic():
+            campaign = Campaign.objects.create(
+                workspace_id=self.workspace_id, runtime=self.runtime, external_id="c-1", agent="news", name="News",
+                body_digest="",
+            )  # fmt: skip
+            version = Version.objects.create(
+                workspace_id=self.workspace_id, campaign=campaign, number=1,
+                from_address="News <news@news.example.com>",
+                subject_line="Hello {{ name }}", text="Dear {{ name }}",
+            )  # fmt: skip
+            for position in range(1, recipients + 1):
+                address = f"p{position}@example.com"
+                row = AudienceRow.objects.create(
+                    workspace_id=self.workspace_id, version=version, position=position, email=address,
+                    address=address, vars='{"name":"P"}', state="addressable",
+                )  # fmt: skip
+                delivery_id = uuid4()
+                Delivery.objects.create(
+                    id=delivery_id, workspace_id=self.workspace_id, campaign=campaign, version=version,
+                    audience_row=row, position=position, address=address, dedupe_key=address,
+                    message_id=f"<{delivery_id.hex}@news.example.com>",
+                )  # fmt: skip
+            Version.objects.filter(id=version.id).update(digest="d" * 64, sealed_at=datetime.now(UTC))
         return campaign
