@@ -70,6 +70,7 @@ class Dispatcher:
                 close_old_connections()
                 work()
             except (Error, psycopg.Error) as error:
+                self._published = {}  # whoever was woken met the same trouble, and has forgotten it
                 log.warning("the database does not answer", thread=work.__name__, reason=str(error).strip())
                 self._stopping.wait(1)
             except Exception:
@@ -158,7 +159,7 @@ class Dispatcher:
             self._broker_failed(error)
             return False
         if marked is None or self._broker != "ok":  # it was emptied, or was away
-            self._published.clear()
+            self._published = {}
         self._broker = "ok"
         self._asked_at = time.monotonic()
         return True

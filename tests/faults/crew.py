@@ -21,7 +21,7 @@ from django.test import Client
 
 from approvals.access.actors import operator
 from approvals.db.binding import bind
-from approvals.models import Campaign, Job, Run
+from approvals.models import Campaign, Run
 from approvals.services import setup
 from dashboard.embedded import programs, valkey
 from dashboard.embedded.home import Home
@@ -133,29 +133,20 @@ class Person:
             base_url=url, cookies={"sessionid": browser.cookies["sessionid"].value}, timeout=20
         )
 
-    def forces(self, run: Run) -> Callable[[], Job]:
-        """Open a run's page now; calling what comes back sends its form, and gives the job."""
-        page = self.http.get(f"/w/{self.slug}/runs/{run.id}/")
-        form = form_of(page, "/force")
-        given = form.fields | form.ticks | {"reason": "the customer got no answer"}
+    def forces(self, run: Run) -> Callable[[], None]:
+        """Open a run's page now; calling what comes back sends its form and waits for the answer."""
+        form = form_of(self.http.get(f"/w/{self.slug}/runs/{run.id}/"), "/force")
+        given = form.fields | form.ticks | {"reason": ["the customer got no answer"]}
+        return lambda: self._send(form.action, given)
 
-        def send() -> Job:
-            answer = self.http.post(form.action, data=given)
-            assert answer.status_code == 303, answer.text
-            return self.lab.read(lambda: Job.objects.get(run__replay_of_id=run.id))
-
-        return send
-
-    def approves(self, campaign: Campaign) -> Callable[[], Job]:
+    def approves(self, campaign: Campaign) -> Callable[[], None]:
         """The same for a campaign that waits."""
         form = form_of(self.http.get(f"/w/{self.slug}/campaigns/{campaign.id}/"), "/approve")
+        return lambda: self._send(form.action, form.fields)
 
-        def send() -> Job:
-            answer = self.http.post(form.action, data=form.fields)
-            assert answer.status_code == 303, answer.text
-            return self.lab.read(lambda: Job.objects.get(campaign_id=campaign.id))
-
-        return send
+    def _send(self, address: str, given: dict[str, list[str]]) -> None:
+        answer = self.http.post(address, data=given)
+        assert answer.status_code == httpx.codes.SEE_OTHER, answer.text
 
 
 class Broker:

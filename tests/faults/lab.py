@@ -218,19 +218,19 @@ class Lab:
                 unknown_ticked=True,
             )
 
-    def approved_campaign(self, recipients: int) -> Campaign:
+    def approved_campaign(self, recipients: int, external_id: str = "c-1") -> Campaign:
         """A sealed campaign for so many recipients, approved by Ada."""
-        campaign = self.pending_campaign(recipients)
+        campaign = self.pending_campaign(recipients, external_id)
         with bind(self.workspace_id):
             campaigns.approve(by=ADA, campaign_id=campaign.id, shown=self.shown_campaign())
         return campaign
 
-    def pending_campaign(self, recipients: int) -> Campaign:
+    def pending_campaign(self, recipients: int, external_id: str = "c-1") -> Campaign:
         """A sealed campaign for so many recipients, which waits for a decision."""
         with bind(self.workspace_id), transaction.atomic():
             campaign = Campaign.objects.create(
-                workspace_id=self.workspace_id, runtime=self.runtime, external_id="c-1", agent="news", name="News",
-                body_digest="",
+                workspace_id=self.workspace_id, runtime=self.runtime, external_id=external_id, agent="news",
+                name="News", body_digest="",
             )  # fmt: skip
             version = Version.objects.create(
                 workspace_id=self.workspace_id, campaign=campaign, number=1,
