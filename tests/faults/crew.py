@@ -121,11 +121,11 @@ def asked(runtime: HttpServer) -> Counter[UUID]:
 class Person:
     """Somebody of a lab's workspace with a browser, who decides over HTTP."""
 
-    def __init__(self, lab: Lab, url: str) -> None:
+    def __init__(self, lab: Lab, url: str, name: str = "somebody") -> None:
         self.lab, self.slug = lab, f"w{lab.workspace_id.hex[:8]}"
         with bind(lab.workspace_id):
             user = setup.add_member(
-                by=operator("tests"), email=f"{self.slug}@example.com", roles=["support", "reviewer"]
+                by=operator("tests"), email=f"{name}@{self.slug}.example.com", roles=["support", "reviewer"]
             ).user
         browser = Client()
         browser.force_login(user)
