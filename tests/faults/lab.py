@@ -88,7 +88,7 @@ class Lab:
     @contextmanager
     def frozen_work(self, job: Job, *, at: str) -> Iterator[subprocess.Popen[str]]:
         """A worker process for this job that froze at a fault point; `wake` lets it go on."""
-        with self._frozen(self._task(job), at) as process:
+        with self._frozen(self._task(job), at, LEASE_S=str(LEASE_S)) as process:
             yield process
 
     @contextmanager

@@ -53,7 +53,9 @@ def sink() -> Iterator[SmtpSink]:
 
 @pytest.fixture
 def lab(process_env: dict[str, str], runtime: HttpServer, sink: SmtpSink) -> Lab:
-    return Lab({**process_env, "EMAIL_URL": f"smtp://127.0.0.1:{sink.port}"}, base_url=runtime.url)
+    lab = Lab({**process_env, "EMAIL_URL": f"smtp://127.0.0.1:{sink.port}"}, base_url=runtime.url)
+    lab.env["LEASE_S"] = "30"  # of those who are not frozen, however busy the machine is
+    return lab
 
 
 @pytest.fixture
