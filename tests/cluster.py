@@ -34,12 +34,12 @@ class TestServers:
 
     __test__ = False
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, fast: bool = True) -> None:
         self.home = Home.open(folder)
         logs = folder / "log"
         logs.mkdir()
         self.processes = Processes(logs)
-        self.postgres = Postgres(self.home, self.processes, "superuser-of-tests", fast=True)
+        self.postgres = Postgres(self.home, self.processes, "superuser-of-tests", fast=fast)
         self.cluster = Cluster(self.postgres, Passwords("owner-of-tests", "app-of-tests", "ingest-of-tests"))
         self._numbers = itertools.count(1)
 
@@ -83,11 +83,11 @@ class TestServers:
 
 
 @contextmanager
-def running() -> Iterator[TestServers]:
-    """Servers for a session, gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="secondlook-tests-", dir=_memory()))
+def running(*, fast: bool = True) -> Iterator[TestServers]:
+    """Servers for a session, gone afterwards; without `fast` they write to the disk as in production."""
+    folder = Path(tempfile.mkdtemp(prefix="secondlook-tests-", dir=_memory() if fast else None))
     folder.chmod(0o711)  # root's Postgres runs as somebody else
-    servers = TestServers(folder)
+    servers = TestServers(folder, fast=fast)
     try:
         servers.start()
         yield servers
