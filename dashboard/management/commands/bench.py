@@ -6,11 +6,11 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from approvals.management.operator import OperatorCommand
-from dashboard.bench import queue
+from dashboard.bench import decide, ingest, log, queue
 from dashboard.bench.telling import Teller
 from dashboard.embedded.trouble import Trouble
 
-BENCHES = {"queue": queue.run}
+BENCHES = {"queue": queue.run, "ingest": ingest.run, "decide": decide.run, "log": log.run}
 LEAST, MOST = 0.001, 1.0
 
 
@@ -22,7 +22,9 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", choices=BENCHES, help="what to measure")
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-        parser.add_argument("--scale", default="1", metavar="F", help="0.01 for a quick trial with less data (1)")
+        parser.add_argument(
+            "--scale", default="1", metavar="F", help="0.01 for a quick trial with less data (1)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         scale = _scale(options["scale"])
