@@ -47,13 +47,18 @@ def chunks(places: Iterable[Place]) -> list[tuple[Place, int, int]]:
     ]
 
 
-def fill(connection: psycopg.Connection, work: Iterable[tuple[Place, int, int]]) -> None:
-    """Make these pieces, and the campaigns of a workspace with its first; then have the planner look at it all."""
+def fill(
+    connection: psycopg.Connection, work: Iterable[tuple[Place, int, int]], *, findable: bool = False
+) -> None:
+    """Make these pieces, and the campaigns of a workspace with its first; `findable` fills the runs' words too."""
     connection.execute("set session_replication_role = replica")
     connection.execute("set synchronous_commit = off")
+    statements = [_RUNS, _ITEMS, _PLACED_TOOLS if _has_words(connection) else _TOOLS, _JOURNALS]
+    if findable and _has_words(connection):
+        statements.append(_WORDS)
     for place, first, last in work:
         values = _values(place, first, last)
-        for statement in (_RUNS, _ITEMS, _TOOLS, _JOURNALS):
+        for statement in statements:
             connection.execute(statement, values)
         if first == 1:
             for statement in _campaigns():
@@ -65,6 +70,12 @@ def look(connection: psycopg.Connection) -> None:
     """What autovacuum does in time: statistics for the planner, and which pages everybody may see."""
     connection.execute("vacuum (analyze)")
     connection.execute("checkpoint")
+
+
+def _has_words(connection: psycopg.Connection) -> bool:
+    """Whether what can be found stands as words in a table of its own, and tools where their item stands."""
+    row = connection.execute("select to_regclass('approvals_itemword') is not null").fetchone()
+    return bool(row and row[0])
 
 
 def _values(place: Place, first: int, last: int) -> dict[str, object]:
@@ -137,16 +148,28 @@ _RUNS: LiteralString = f"""
                                          + failed::int else 0 end as events
         from ({_RUN}) r) r
 """
+_PLACED: LiteralString = f"""
+  select r.*, case when waits then 'decide' when runs then 'progress' else 'history' end as tab,
+    at + case when waits and not failed then interval '5 minutes' when runs then interval '0'
+              else interval '40 seconds' end as since
+  from ({_RUN}) r
+"""
 _ITEMS: LiteralString = f"""
   insert into approvals_queueitem (id, workspace_id, kind, tab, state, run_id, agent, subject, title, since, due)
-  select id, %(w)s, 'run', case when waits then 'decide' when runs then 'progress' else 'history' end, status, id,
-    agent, subject, 'ticket-' || n, at + case when waits and not failed then interval '5 minutes'
-                                              when runs then interval '0' else interval '40 seconds' end, 'infinity'
-  from ({_RUN}) r
+  select id, %(w)s, 'run', tab, status, id, agent, subject, 'ticket-' || n, since, 'infinity' from ({_PLACED}) r
 """
 _TOOLS: LiteralString = f"""
   insert into approvals_runtool (workspace_id, run_id, lineage_id, name)
   select %(w)s, id, id, tool from ({_RUN}) r where tool is not null
+"""
+_PLACED_TOOLS: LiteralString = f"""
+  insert into approvals_runtool (workspace_id, run_id, lineage_id, name, tab, since, due)
+  select %(w)s, id, id, tool, tab, since, 'infinity' from ({_PLACED}) r where tool is not null
+"""
+_WORDS: LiteralString = f"""
+  insert into approvals_itemword (workspace_id, item_id, word, at)
+  select %(w)s, id, word, at
+  from ({_RUN}) r, lateral (select words_of(subject) union select words_of('ticket-' || n)) found (word)
 """
 _JOURNALS: LiteralString = f"""
   with told as materialized (

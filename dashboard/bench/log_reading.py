@@ -33,7 +33,7 @@ def measure(tell: Teller, scale: float) -> dict[str, Any]:
     sizes = [max(queue.LEAST, int(size * scale)) for size in (RUNS, NEIGHBOUR)]
     tell.say("Starting a database")
     with servers.running(fast=True, need_mb=1_000 + sum(sizes) // 250) as running:
-        workspace_id = queue.loaded(running, tell, sizes)[0].workspace_id
+        workspace_id = queue.loaded(running, tell, sizes, findable=True)[0].workspace_id
         with running.app() as app, running.superuser() as superuser:
             tell.say("Reading as app and as superuser, in turn")
             sides = (Side(app, workspace_id), Side(superuser, workspace_id))
