@@ -23,8 +23,8 @@ from dashboard.presenters.places import Places
 
 SIZES = (2_000, 200_000, 2_000_000)
 LEAST = 200
-SAMPLES, WARM_UP = 120, 8
-PATIENCE_S, ENOUGH = 20, 5  # for one page of one size: where it is very slow, fewer samples say so too
+SAMPLES, LEAST_SAMPLES, WARM_UP = 120, 5, 8
+PATIENCE_S = 20  # for one page of one size: where it is very slow, fewer samples say so too
 DEEP = 20  # pages
 ROWS = 50  # on a page
 GOALS = {"p95_ms": Goal("at_most", 25), "ratio": Goal("at_most", 1.3)}
@@ -51,7 +51,8 @@ def run(tell: Teller, scale: float) -> dict[str, Any]:
         client.sign_in(house.EMAIL, house.PASSWORD)
         addresses = {place.runs: _addresses(client, place) for place in places}
         queries = _queries(addresses, client.cookies)
-        seconds, rows = _measured(tell, client, addresses)
+        samples = max(LEAST_SAMPLES, int(SAMPLES * scale))
+        seconds, rows = _measured(tell, client, addresses, samples)
         return _answer(scale, sizes, seconds, rows, queries)
 
 
@@ -87,17 +88,18 @@ def _addresses(client: Client, place: load.Place) -> dict[str, str]:
 
 
 def _measured(
-    tell: Teller, client: Client, addresses: dict[int, dict[str, str]]
+    tell: Teller, client: Client, addresses: dict[int, dict[str, str]], samples: int
 ) -> tuple[dict[str, dict[int, list[float]]], dict[str, dict[int, int]]]:
     """Filter to size to seconds, and to the rows that were shown."""
     seconds: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     rows: dict[str, dict[int, int]] = defaultdict(dict)
     names = list(next(iter(addresses.values())))
-    for turn in tell.through(range(-WARM_UP, SAMPLES), f"Asking for {len(names)} pages of each size in turn"):
+    turns = range(-min(WARM_UP, samples), samples)
+    for turn in tell.through(turns, f"Asking for {len(names)} pages of each size in turn"):
         for name in names:
             for size, of_size in addresses.items():
                 taken = seconds[name][size]
-                if len(taken) >= ENOUGH and sum(taken) > PATIENCE_S:
+                if len(taken) >= LEAST_SAMPLES and sum(taken) > PATIENCE_S:
                     continue
                 told = client.get(of_size[name])
                 if turn >= 0:

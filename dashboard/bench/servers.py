@@ -140,6 +140,7 @@ def running(*, fast: bool = False, need_mb: int = 1_000) -> Iterator[Servers]:
         before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
         if servers is not None:
             servers.stop()
+            shutil.rmtree(servers.home.servers, ignore_errors=True)  # elsewhere, if they could not enter ours
         shutil.rmtree(folder, ignore_errors=True)
         for number, handler in before.items():
             signal.signal(number, handler)
