@@ -24,7 +24,7 @@ from dashboard.bench.telling import Teller
 
 RUNS, NEIGHBOUR = 1_000_000, 100_000  # somebody else's runs are in the same tables
 SAMPLES, LEAST, PATIENCE_S = 200, 5, 20
-SEARCHED = ("customer-4242@example.com", "ticket-99990", "customer")
+SEARCHED = ("customer-42@example.com", "ticket-150", "customer")  # a rare one, a single one, one in every run
 _OF_QUEUE = "from approvals_queueitem q where "
 
 
@@ -62,7 +62,7 @@ class Side:
 
 
 def _compared(sides: tuple[Side, Side], queries: tuple[str, str]) -> dict[str, Any]:
-    """The medians of both sides, taken in turn, and the ratio. Both have to find the same."""
+    """The medians of both sides, taken in turn, and the ratio. Both have to find the same, and something."""
     seconds: tuple[list[float], list[float]] = ([], [])
     end = time.monotonic() + PATIENCE_S
     while len(seconds[0]) < LEAST or (len(seconds[0]) < SAMPLES and time.monotonic() < end):
@@ -71,7 +71,7 @@ def _compared(sides: tuple[Side, Side], queries: tuple[str, str]) -> dict[str, A
             spent, rows = side.ask(query)
             taken.append(spent)
             found.append(len(rows))
-        if found[0] != found[1]:
+        if not found[0] == found[1] > 0:
             raise RuntimeError(f"app found {found[0]} rows and the superuser {found[1]}: {queries[0]}")
     app, superuser = (statistics.median(taken) for taken in seconds)
     return {

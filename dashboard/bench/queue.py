@@ -66,9 +66,8 @@ def loaded(
         places.append(load.Place(made.slug, made.workspace_id, made.runtime_id, runs))
     work = load.chunks(places)
     with running.superuser() as superuser:
-        load.fill(
-            superuser, tell.through(work, f"Loading {' and '.join(f'{size:,}' for size in sizes)} runs")
-        )
+        said = f"Loading {' and '.join(f'{size:,}' for size in sizes)} runs"
+        load.fill(superuser, tell.through(work, said), findable=findable)
         tell.say("Letting the database look at them")
         load.look(superuser)
     return places

@@ -128,7 +128,9 @@ def running(*, fast: bool = False, need_mb: int = 1_000) -> Iterator[Servers]:
     """Servers for one benchmark, gone afterwards, also on Ctrl-C or when told to end."""
     folder = Path(tempfile.mkdtemp(prefix="secondlook-bench-"))
     folder.chmod(0o711)  # root's Postgres runs as somebody else
-    before = {number: signal.signal(number, _interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    # Asked for by name: where a shell starts something in the background, Ctrl-C is ignored otherwise.
+    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, _interrupt) for number in ends}
     servers = None
     try:
         need_space(folder, need_mb * MB)
@@ -136,8 +138,9 @@ def running(*, fast: bool = False, need_mb: int = 1_000) -> Iterator[Servers]:
         servers.start()
         yield servers
     finally:
-        # A second Ctrl-C must not leave half of it behind.
-        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # A second one must not leave half of it behind.
+        for number in ends:
+            signal.signal(number, signal.SIG_IGN)
         if servers is not None:
             servers.stop()
             shutil.rmtree(servers.home.servers, ignore_errors=True)  # elsewhere, if they could not enter ours

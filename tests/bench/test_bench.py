@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,13 +26,19 @@ KEYS = {
 }
 
 
-def bench(*words: str, folder: Path) -> subprocess.Popen[str]:
-    """A `manage.py bench`, with its temporary folders in `folder`."""
+@contextmanager
+def bench(*words: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A `manage.py bench`, with its temporary folders in `folder`; told to end where the test has."""
     plain = {name: value for name, value in os.environ.items() if name not in OURS}
-    return subprocess.Popen(
-        [sys.executable, settings.BASE_DIR / "manage.py", "bench", *words],
-        env={**plain, "TMPDIR": str(folder)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    command = [sys.executable, settings.BASE_DIR / "manage.py", "bench", *words]
+    env = {**plain, "TMPDIR": str(folder)}
+    with subprocess.Popen(
+        command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.terminate()
 
 
 def wait_for(what: str, process: subprocess.Popen[str]) -> None:
@@ -53,10 +61,8 @@ def working_in(folder: Path) -> list[str]:
 @pytest.mark.real
 @pytest.mark.parametrize("name", KEYS)
 def test_prints_one_object_with_its_keys_and_leaves_nothing_behind(name):
-    with reachable_folder() as folder:
-        said, progress = (running := bench(name, "--json", "--scale", "0.001", folder=folder)).communicate(
-            timeout=300
-        )
+    with reachable_folder() as folder, bench(name, "--json", "--scale", "0.001", folder=folder) as running:
+        said, progress = running.communicate(timeout=600)
         assert running.returncode == 0, progress
         found = json.loads(said)
         assert KEYS[name] <= found.keys()
@@ -69,8 +75,7 @@ def test_prints_one_object_with_its_keys_and_leaves_nothing_behind(name):
 @pytest.mark.real
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_half_way_it_leaves_nothing_behind(number):
-    with reachable_folder() as folder:
-        running = bench("decide", folder=folder)
+    with reachable_folder() as folder, bench("decide", folder=folder) as running:
         wait_for("Making", running)
         assert working_in(folder)
         running.send_signal(number)
@@ -91,8 +96,8 @@ def test_stopped_half_way_it_leaves_nothing_behind(number):
     ],
 )
 def test_what_it_cannot_do_it_says_in_one_sentence(words, sentence, tmp_path):
-    running = bench(*words, folder=tmp_path)
-    said, refused = running.communicate(timeout=60)
+    with bench(*words, folder=tmp_path) as running:
+        said, refused = running.communicate(timeout=60)
     assert (running.returncode, said) == (1, "")
     assert refused.startswith(sentence), refused
     assert refused.count("\n") == 1
