@@ -5,7 +5,9 @@ from typing import Any
 
 from celery.worker import consumer
 
-RECONNECT_S = 3  # Celery's own pauses between two tries grow to 30 s, and so long would work wait after an outage
+RECONNECT_S = (
+    3  # Celery's own pauses between two tries grow to 30 s, and so long would work wait after an outage
+)
 
 
 class Consumer(consumer.Consumer):  # type: ignore[misc]  # Celery has no types
