@@ -4,6 +4,7 @@ With gunicorn's --preload a broken guard ends the server itself; without it, gun
 the other, each of which ends.
 """
 
+import gc
 import os
 import sys
 
@@ -19,6 +20,7 @@ try:
 
     guards.require()
     application = Application()
+    gc.freeze()  # what is here now stays: no page waits for a collection that looks at all of it again
 except ImproperlyConfigured as error:
     print(error, file=sys.stderr, flush=True)
     raise SystemExit(1) from None
