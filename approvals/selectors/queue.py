@@ -190,8 +190,11 @@ _BOTH = f"{_TOOLS} join {_ITEMS} on q.id = t.lineage_id"
 
 
 def _place(wanted: Wanted) -> dict[str, str]:
-    """The columns that say where an item stands: those of the table whose index has the wanted filter in its order."""
-    if wanted.tool:
+    """The columns that say where an item stands: those of the table whose index has the wanted filter in its order.
+
+    An agent or a customer beside a tool: Postgres has seen which of them is rarer.
+    """
+    if wanted.tool and not wanted.agent and not wanted.subject:
         return {"tab": "t.tab", "due": "t.due", "since": "t.since", "id": "t.lineage_id"}
     return {"tab": "q.tab", "due": "q.due", "since": "q.since", "id": "q.id"}
 
@@ -201,6 +204,7 @@ def _conditions(wanted: Wanted, found: Found | None, tab: str) -> tuple[list[str
     values: list[Any] = []
     for condition, value in (
         ("{tab} = %s", "" if tab == "history" else tab),
+        ("t.tab = %s", tab if wanted.tool and tab != "history" else ""),
         ("t.name = %s", wanted.tool),
         (
             "q.kind = %s",
