@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from tests import cluster, house
+from tests.attacks.trying import tried
 from tests.cluster import TestServers
 from tests.house import House
 
@@ -32,8 +33,7 @@ def attacked(
 def attempt(servers: TestServers, attacked: tuple[str, House, House]) -> Iterator[Try]:
     """`attempt("app", statement, ...)`: what Postgres says, in a transaction that is bound to alpha and undone.
 
-    The answer is "SQLSTATE message (constraint)", or "N rows" where it went through. `%(run)s` is a row of alpha,
-    `%(b_run)s` one of beta.
+    `%(run)s` is a row of alpha, `%(b_run)s` one of beta.
     """
     database, alpha, beta = attacked
     values = alpha.named() | beta.named("b_")
@@ -44,23 +44,10 @@ def attempt(servers: TestServers, attacked: tuple[str, House, House]) -> Iterato
     ) -> str:
         if role not in connections or connections[role].closed:
             connections[role] = psycopg.connect(servers.cluster.url(role, database), autocommit=True)
-        connection = connections[role]
         try:
-            with connection.transaction(force_rollback=True):
-                if workspace:
-                    connection.execute(
-                        "select set_config('app.workspace_id', %s, true), set_config('app.subject', %s, true)",
-                        [str(workspace), subject],
-                    )
-                for statement in statements:
-                    done = connection.execute(statement, values if "%(" in statement else None)
-                connection.execute("set constraints all immediate")
-                return f"{done.rowcount} rows"
-        except psycopg.Error as error:
-            name = f" ({error.diag.constraint_name})" if error.diag.constraint_name else ""
-            return f"{error.sqlstate} {error.diag.message_primary}{name}"
+            return tried(connections[role], statements, values, workspace=workspace, subject=subject)
         finally:
-            connection.execute("discard all")
+            connections[role].execute("discard all")
 
     yield attempt
     for connection in connections.values():

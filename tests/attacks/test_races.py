@@ -15,7 +15,7 @@ from tests.house import House
 pytestmark = pytest.mark.django_db(transaction=True)
 BLOCKED_S = 0.3
 
-Connect = Callable[[str], psycopg.Connection]
+Connect = Callable[..., psycopg.Connection]
 
 
 @pytest.fixture
@@ -25,14 +25,14 @@ def home(transactional_db: None) -> House:
 
 
 @pytest.fixture
-def bound(connect_as: Connect, home: House) -> Iterator[Callable[[str], psycopg.Connection]]:
+def bound(connect_as: Connect, home: House) -> Iterator[Connect]:
     """A connection of this role in an open transaction that is bound to the house."""
     opened: list[psycopg.Connection] = []
 
-    def begin(role: str) -> psycopg.Connection:
+    def begin(role: str, isolation: str = "read committed") -> psycopg.Connection:
         connection = connect_as(role)
         opened.append(connection)
-        connection.execute("begin")
+        connection.execute(f"begin isolation level {isolation}")
         connection.execute(
             "select set_config('app.workspace_id', %s, true), set_config('app.subject', '', true)",
             [str(home.workspace)],
@@ -105,6 +105,22 @@ def test_an_event_that_waits_for_a_handover_is_late(home: House, bound: Connect,
     assert answer.result(timeout=30) == "done"
     late = looking.execute("select late from approvals_event where run_id = %(run)s and seq = 9", values)
     assert late.fetchone() == (True,)
+
+
+def test_an_old_snapshot_would_not_see_the_handover(home: House, bound: Connect) -> None:
+    """Which is why the doctor insists on read committed: the guard gives way to any other isolation."""
+    setting_up, handing_over, looking = (bound(role) for role in ("app", "app", "app"))
+    values = home.named() | {"run": home.open_run}
+    setting_up.execute(ENDED_WITH_A_GAP, values)
+    setting_up.execute("commit")
+    reporting = bound("ingest", "repeatable read")
+    handing_over.execute("select from approvals_run where id = %(run)s for no key update", values)
+    handing_over.execute(REPLAY, values | {"id": uuid4()})
+    handing_over.execute("commit")
+    reporting.execute(HEARTBEAT, values)
+    reporting.execute("commit")
+    late = looking.execute("select late from approvals_event where run_id = %(run)s and seq = 9", values)
+    assert late.fetchone() == (False,)
 
 
 def test_a_recipient_that_waits_for_the_seal_is_refused(home: House, bound: Connect) -> None:

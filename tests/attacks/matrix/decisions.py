@@ -1,0 +1,91 @@
+"""The decision log: a chain that nobody forges, and one job for each decision that releases something."""
+
+from tests.attacks.matrix.case import Case
+from tests.attacks.matrix.guards import keys_to
+from tests.attacks.matrix.rows import EVES_DECISION, insert, release
+
+FORGED = insert(
+    "decision", seq="77", at="'1999-01-01'", prev_hash="sha256('x')", hash="sha256('x')", kind="'dismiss'"
+)
+ONE_JOB = "(one_job_per_release)"
+
+
+def _forged(what: str, condition: str) -> Case:
+    return Case(
+        guard="trigger approvals_decision decision_chained",
+        what=what,
+        attack=(FORGED, f"select 1 from approvals_decision where id = {EVES_DECISION} and {condition}"),
+        refusal="0 rows",
+    )
+
+
+CASES = (
+    Case(
+        guard="trigger approvals_decision decision_append_only",
+        what="change who decided",
+        by="owner",
+        attack="update approvals_decision set actor_name = 'Eve' where id = %(dismissal)s",
+        refusal="append-only",
+    ),
+    Case(
+        guard="trigger approvals_decision decision_append_only",
+        what="delete an entry",
+        by="owner",
+        attack="delete from approvals_decision where id = %(dismissal)s",
+        refusal="append-only",
+    ),
+    Case(
+        guard="trigger approvals_decision decision_append_only",
+        what="change one by adding it again",
+        by="owner",
+        attack=insert("decision", id="%(dismissal)s") + " on conflict (id) do update set actor_name = 'Eve'",
+        refusal="append-only",
+    ),
+    Case(
+        guard="trigger approvals_decision decision_no_truncate",
+        by="owner",
+        attack=("truncate approvals_decision", "select 1 where pg_relation_size('approvals_decision') = 0"),
+        refusal="0A000 cannot truncate a table referenced in a foreign key constraint",
+        behind=keys_to("approvals_decision"),
+    ),
+    _forged("take a number of its own", "seq = 77"),
+    _forged("backdate a decision", "at < '2000-01-01'"),
+    _forged("bring a hash of its own", "hash = sha256('x')"),
+    _forged("hang on another entry", "prev_hash = sha256('x')"),
+    Case(
+        guard="trigger approvals_decision decision_has_its_job",
+        what="release a replay without a job",
+        attack=insert("decision", kind="'force_replay'"),
+        refusal=ONE_JOB,
+    ),
+    Case(
+        guard="trigger approvals_decision decision_has_its_job",
+        what="look away at the check",
+        attack=(
+            release()[0],
+            "select set_config('app.workspace_id', %(b_workspace)s::text, true)",
+        ),
+        refusal=ONE_JOB,
+    ),
+    Case(
+        guard="trigger approvals_job job_has_its_decision",
+        what="execute another campaign than the one approved",
+        attack=(*release(campaign_id="%(sent_campaign)s"),),
+        refusal=ONE_JOB,
+        behind=("trigger approvals_decision decision_has_its_job",),
+    ),
+    Case(
+        guard="trigger approvals_job job_has_its_decision",
+        what="release a whole campaign as one message again",
+        attack=release("'send_again'"),
+        refusal=ONE_JOB,
+        behind=("trigger approvals_decision decision_has_its_job",),
+    ),
+    Case(
+        guard="trigger approvals_job job_has_its_decision",
+        what="replay a run on the approval of a campaign",
+        attack=(release()[0], insert("job", kind="'replay'", run_id="%(replay)s", campaign_id="null")),
+        refusal=ONE_JOB,
+        behind=("trigger approvals_decision decision_has_its_job",),
+    ),
+)

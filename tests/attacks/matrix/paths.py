@@ -1,0 +1,259 @@
+"""The pinned search_path of every function: nobody's own operator stands in for Postgres's inside of it.
+
+A stand-in needs a schema to live in, which app may not create; so that right stands before each pin here. The attacker
+creates one, puts it first in the path, and has the function called.
+"""
+
+from collections.abc import Iterator
+
+from tests.attacks.matrix.case import Case
+from tests.attacks.matrix.guards import functions
+from tests.attacks.matrix.rows import EVES_DECISION, insert
+from tests.attacks.matrix.states import RELEASED
+
+NO_SCHEMA = "no create on database for app"
+SCHEMA = ("create schema eve", "grant usage on schema eve to public")
+FIRST = "set local search_path = eve, pg_catalog, public"
+BACK = "set local search_path = public"
+
+
+def _listens(name: str, left: str, right: str, gives: str) -> tuple[str, ...]:
+    """A comparison as it should be, that remembers as whom it was called."""
+    return (
+        f"create function eve.same({left}, {right}) returns {gives} language plpgsql as $$ begin"
+        " if current_user operator(pg_catalog.<>) session_user then"
+        " perform pg_catalog.set_config('eve.was', current_user, true); end if;"
+        f" return $1 operator(pg_catalog.{name}) $2; end $$",
+        f"create operator eve.{name} (function = eve.same, leftarg = {left}, rightarg = {right})",
+    )
+
+
+LISTENS = tuple(
+    statement
+    for type in ("uuid", "text", "bigint", "bytea")
+    for statement in _listens("=", type, type, "boolean")
+)
+# Where there is no equality to stand in for, or a comparison of rows would break at another one.
+LISTENS_ELSEWHERE = {
+    "run_findable": _listens("||", "text[]", "text[]", "text[]"),
+    "campaign_findable": _listens("||", "text[]", "text[]", "text[]"),
+    "search_items": _listens(">=", "bigint", "integer", "boolean"),
+    "search_decisions": _listens(">=", "bigint", "integer", "boolean"),
+    "items_with": _listens(">", "text", "text", "boolean"),
+    "decisions_with": _listens(">", "text", "text", "boolean"),
+}
+SEARCH_ITEMS = "pinned search_items(words text, at_most integer)"
+SEARCH_DECISIONS = "pinned search_decisions(words text, at_most integer)"
+# Whoever's function of the definer calls ours, runs it with the definer's rights.
+CALLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "event_received": ((insert("event"),), ()),
+    "journal_advanced": ((insert("event"),), ()),
+    "job_moved": (RELEASED, ()),
+    "one_job_per_release": ((insert("decision"), "set constraints all immediate"), ()),
+    "payload_matches": (("select payload_matches(%(workspace)s, %(run)s, 1, 'x')",), ()),
+    "settle_run": (("select settle_run(%(workspace)s, %(run)s)",), ()),
+    "place_lineage": ((insert("run"),), ("pinned run_moved()",)),
+    "place_campaign": ((insert("campaign"),), ("pinned campaign_moved()",)),
+    "workspaces_of": (("select workspaces_of(%(user)s)",), ()),
+    "token_of": (("select token_of(%(digest)s)",), ()),
+    "due": (("select due(10)",), ()),
+    "overdue_jobs": (("select overdue_jobs('1 s')",), ()),
+    "search_items": (("select search_items('spring', 10)",), ()),
+    "search_decisions": (("select search_decisions('because', 10)",), ()),
+    "items_with": (("select search_items('spring', 10)",), (SEARCH_ITEMS,)),
+    "decisions_with": (("select search_decisions('because', 10)",), (SEARCH_DECISIONS,)),
+    "log_heads": (("select log_heads()",), ()),
+    "log_anchors": (("select log_anchors('1999-01-01')",), ()),
+    "run_findable": ((insert("run"),), ()),
+    "campaign_findable": ((insert("campaign"),), ()),
+    "decision_findable": ((insert("decision"),), ()),
+    "job_end_is_told": (
+        (
+            insert(
+                "decision",
+                kind="'outcome'",
+                actor_kind="'system'",
+                target_kind="'job'",
+                target_id="%(job_in_doubt)s",
+            ),
+            "update approvals_job set status = 'failed' where id = %(job_in_doubt)s",
+            "set constraints all immediate",
+        ),
+        (),
+    ),
+    "payload_forgotten": (
+        ("delete from approvals_payload where id = %(payload)s",),
+        ("no delete on approvals_payload for app",),
+    ),
+}
+
+
+def definers() -> Iterator[Case]:
+    """Code of app's, run by the owner or by a reader of all workspaces."""
+    for signature, rest in functions().items():
+        if call := CALLED.get(signature.partition("(")[0]):
+            owner = rest.split()[0]
+            yield Case(
+                guard=f"pinned {signature}",
+                what=f"run as {owner}",
+                attack=(
+                    *SCHEMA,
+                    *LISTENS_ELSEWHERE.get(signature.partition("(")[0], LISTENS),
+                    FIRST,
+                    *call[0],
+                    BACK,
+                    f"select 1 where current_setting('eve.was', true) = 'secondlook_{owner}'",
+                ),
+                behind=(NO_SCHEMA, *call[1]),
+                refusal="42501 permission denied for database",
+            )
+
+
+def _stands_in(
+    signature: str, what: str, stand_in: tuple[str, ...], *then: str, behind: tuple[str, ...] = ()
+) -> Case:
+    return Case(
+        guard=f"pinned {signature}",
+        what=what,
+        attack=(*SCHEMA, *stand_in, FIRST, *then),
+        behind=(NO_SCHEMA, *behind),
+        refusal="42501 permission denied for database",
+    )
+
+
+def operator(name: str, left: str, right: str, answer: str, gives: str = "boolean") -> tuple[str, ...]:
+    """An operator that answers this, whatever it is asked."""
+    return (
+        f"create function eve.lie({left}, {right}) returns {gives} language sql as $$ select {answer} $$",
+        f"create operator eve.{name} (function = eve.lie, leftarg = {left}, rightarg = {right})",
+    )
+
+
+def function(head: str, gives: str, answer: str) -> tuple[str, ...]:
+    """A function that answers this, whatever it is asked."""
+    return (f"create function eve.{head} returns {gives} language sql as $$ select {answer} $$",)
+
+
+CHAINED = ("pinned decision_chained()",)
+HASHED = (*CHAINED, "pinned decision_hash(entry approvals_decision)")
+WRONG_HASH = (
+    insert("decision"),
+    BACK,
+    f"select 1 from approvals_decision d where d.id = {EVES_DECISION} and d.hash <> decision_hash(d)",
+)
+LIES = (
+    _stands_in(
+        "refuse_illegal_transition()",
+        "finish a job that nobody claimed",
+        operator(
+            "->>", "jsonb", "text",
+            "case ($1 operator(pg_catalog.->>) $2) when 'queued' then 'queued' else 'running' end",
+            gives="text",
+        ),
+        "update approvals_job set status = 'done' where id = %(job_queued)s",
+        behind=("trigger approvals_job job_end_is_told",),
+    ),
+    _stands_in(
+        "transition_allowed(machine text, old_state text, new_state text)",
+        "finish a job that nobody claimed",
+        operator("=", "text", "text", "true"),
+        "update approvals_job set status = 'done' where id = %(job_held)s",
+        behind=("pinned refuse_illegal_transition()", "trigger approvals_job job_end_is_told"),
+    ),
+    _stands_in(
+        "refuse_illegal_birth()",
+        "have a delivery born sent",
+        operator("=", "text", "text", "true"),
+        insert("delivery", state="'sent'"),
+    ),
+    _stands_in(
+        "refuse_old_fence()",
+        "give a fence back",
+        operator("<", "bigint", "bigint", "false"),
+        "update approvals_job set fence = fence - 1 where id = %(job_running)s",
+    ),
+    _stands_in(
+        "refuse_attempt_of_another()",
+        "attempt under another campaign's approval",
+        operator("=", "uuid", "uuid", "true"),
+        "update approvals_delivery set state = 'attempting', attempted_at = now(), job_id = %(job_running)s, fence = 5"
+        " where id operator(pg_catalog.=) %(delivery)s",
+    ),
+    _stands_in(
+        "refuse_unrevoking()",
+        "date a revocation anew",
+        operator("=", "timestamptz", "timestamptz", "true"),
+        "update approvals_token set revoked_at = now() where id = %(revoked)s",
+    ),
+    _stands_in(
+        "refuse_change_of_sealed()",
+        "change a text before it is sealed",
+        operator("=", "jsonb", "jsonb", "true"),
+        "update approvals_version set text = 'eve' where id = %(draft)s",
+        behind=("no update (text) on approvals_version for app",),
+    ),
+    _stands_in(
+        "refuse_all_but_erasure()",
+        "move a recipient while erasing it",
+        operator("=", "jsonb", "jsonb", "true"),
+        "update approvals_audiencerow set position = 77, erased_at = now(), vars = '{}', email = '', address = ''"
+        " where id = %(audience)s",
+        behind=("no update on approvals_audiencerow for app",),
+    ),
+    _stands_in(
+        "run_born()",
+        "have a run born completed",
+        operator("<>", "text", "text", "false"),
+        insert("run", status="'completed'"),
+    ),
+    _stands_in(
+        "run_identity_fixed()",
+        "give a run to another customer",
+        operator("=", "text", "text", "true"),
+        "update approvals_run set subject = 'customer-2' where id = %(run)s",
+        behind=("no update (subject) on approvals_run for app",),
+    ),
+    _stands_in(
+        "tools_executed_write_once()",
+        "overwrite a record",
+        operator("=", "jsonb", "jsonb", "true"),
+        "update approvals_run set tools_executed = '[]' where id = %(run)s",
+        behind=("no update (tools_executed) on approvals_run for app",),
+    ),
+    _stands_in(
+        "decision_chained()",
+        "backdate a decision",
+        function("clock_timestamp()", "timestamptz", "'1999-01-01'::timestamptz"),
+        insert("decision"),
+        f"select 1 from approvals_decision where id = {EVES_DECISION} and at < '2000-01-01'",
+    ),
+    _stands_in(
+        "decision_hash(entry approvals_decision)",
+        "seal an entry with a hash of its own",
+        function("sha256(bytea)", "bytea", "'forged'::bytea"),
+        insert("decision"),
+        f"select 1 from approvals_decision where id = {EVES_DECISION} and hash = 'forged'",
+        behind=CHAINED,
+    ),
+    _stands_in(
+        "hashed_time(value timestamp with time zone)",
+        "leave the time out of the hash",
+        function("to_char(timestamp, text)", "text", "'never'"),
+        *WRONG_HASH,
+        behind=HASHED,
+    ),
+    _stands_in(
+        "is_releasing(kind text)",
+        "release without a job",
+        operator("=", "text", "text", "false"),
+        insert("decision", kind="'approve'"),
+        behind=("pinned one_job_per_release()",),
+    ),
+    _stands_in(
+        "run_record(of_workspace uuid, of_run uuid, OUT kind text, OUT complete boolean, OUT why text)",
+        "take a run that called a tool for one that called none",
+        operator(">", "bigint", "integer", "false"),
+        "select 1 from run_record(%(workspace)s, %(run)s) where kind = 'none'",
+    ),
+)  # fmt: skip
+CASES = (*definers(), *LIES)
