@@ -27,8 +27,6 @@ DECIDED: Mapping[str, str] = {
     "stop": "stopped this campaign",
     "resume_replay": "let this replay go on",
     "resume_send": "let this sending go on",
-    "erased": "had this erased",
-    "restored": "said that this database was restored",
 }
 
 

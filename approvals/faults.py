@@ -1,6 +1,6 @@
-"""Named points at which a process can be told to die, so that tests can prove what a kill leaves behind.
+"""Named points at which a process can be told to die or to freeze, so that tests can prove what that leaves behind.
 
-Off unless settings.FAULTS_ALLOWED is on and the environment says FAULT_AT=<name>.
+Off unless settings.FAULTS_ALLOWED is on and the environment says FAULT_AT=<name>; FAULT_HOW=stop freezes.
 """
 
 import os
@@ -16,8 +16,10 @@ NAMES: frozenset[str] = frozenset({
 
 
 def point(name: str) -> None:
-    """Die here, as by kill -9, if FAULT_AT names this point."""
+    """Die here, as by kill -9, if FAULT_AT names this point; or freeze, once, until somebody sends SIGCONT."""
     if name not in NAMES:
         raise ValueError(f"{name} is not a fault point")
     if settings.FAULTS_ALLOWED and os.environ.get("FAULT_AT") == name:
-        os.kill(os.getpid(), signal.SIGKILL)
+        del os.environ["FAULT_AT"]  # whoever is woken goes on
+        stops = os.environ.get("FAULT_HOW") == "stop"
+        os.kill(os.getpid(), signal.SIGSTOP if stops else signal.SIGKILL)

@@ -4,7 +4,7 @@ Innermost, so that the transaction of a GET includes the rendering. A POST is on
 short transactions.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from django.db import connection, transaction
@@ -24,6 +24,7 @@ READS = ("GET", "HEAD")
 class PageRequest(HttpRequest):
     """A request for a page of a workspace, after the middleware."""
 
+    memberships: Sequence[Membership]
     membership: Membership
     actor: Actor
 
@@ -43,9 +44,11 @@ class WorkspaceMiddleware:
             if slug is not None:
                 if not request.user.is_authenticated:
                     return sign_in_first(request)
-                membership = next((m for m in memberships_of(request.user.pk) if m.slug == slug), None)
+                memberships = memberships_of(request.user.pk)
+                membership = next((m for m in memberships if m.slug == slug), None)
                 if membership is None:
                     return refusal_page(request, Http404())
+                request.memberships = memberships  # type: ignore[attr-defined]
                 request.membership = membership  # type: ignore[attr-defined]
                 request.actor = _actor(request, membership)  # type: ignore[attr-defined]
                 stack.enter_context(bind(membership.workspace_id))

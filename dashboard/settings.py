@@ -109,6 +109,9 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "dashboard.accounts.AccountAdapter"  # members are added by an operator, nobody signs up
 
 # -- databases -----------------------------------------
+# A process that freezes inside a transaction holds its locks, and with them the log of a whole workspace, until
+# Postgres ends the transaction. None of ours rests for this long inside one.
+IDLE_IN_TRANSACTION_S = env.int("IDLE_IN_TRANSACTION_S", default=30)
 _NO_DATABASE = "postgres://nobody@127.0.0.1:1/nowhere"
 
 
@@ -121,7 +124,11 @@ def _database(name: str, fallback: str) -> dict[str, object]:
         "ENGINE": "approvals.db",
         "CONN_MAX_AGE": env.int("CONN_MAX_AGE", default=300),
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"application_name": "secondlook", "connect_timeout": 5},
+        "OPTIONS": {
+            "application_name": "secondlook",
+            "connect_timeout": 5,
+            "options": f"-c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_S}s",
+        },
     }
 
 
@@ -140,6 +147,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # a worker that meets a full broker waits; otherwise it ends
+CELERY_WORKER_CONSUMER = "approvals.tasks.consumer:Consumer"
 CELERY_TASK_ACKS_LATE = False  # a lost wake-up is sent again by the dispatcher
 CELERY_DB_REUSE_MAX = 1_000_000  # Celery otherwise closes every connection around every task
 CELERY_TASK_ROUTES = {

@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.db import connections
@@ -24,7 +23,6 @@ from dashboard.embedded.postgres import Postgres
 from dashboard.embedded.processes import Processes
 from dashboard.embedded.valkey import Valkey
 
-ROLE_OF_ALIAS = {"default": "app", "ingest": "ingest"}
 ROOM = 2 * 1024**3  # bytes
 TEMPLATE, ROLLBACK = "template", "rollback"
 
@@ -34,12 +32,12 @@ class TestServers:
 
     __test__ = False
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, fast: bool = True) -> None:
         self.home = Home.open(folder)
         logs = folder / "log"
         logs.mkdir()
         self.processes = Processes(logs)
-        self.postgres = Postgres(self.home, self.processes, "superuser-of-tests", fast=True)
+        self.postgres = Postgres(self.home, self.processes, "superuser-of-tests", fast=fast)
         self.cluster = Cluster(self.postgres, Passwords("owner-of-tests", "app-of-tests", "ingest-of-tests"))
         self._numbers = itertools.count(1)
 
@@ -83,11 +81,11 @@ class TestServers:
 
 
 @contextmanager
-def running() -> Iterator[TestServers]:
-    """Servers for a session, gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="secondlook-tests-", dir=_memory()))
+def running(*, fast: bool = True) -> Iterator[TestServers]:
+    """Servers for a session, gone afterwards; without `fast` they write to the disk as in production."""
+    folder = Path(tempfile.mkdtemp(prefix="secondlook-tests-", dir=_memory() if fast else None))
     folder.chmod(0o711)  # root's Postgres runs as somebody else
-    servers = TestServers(folder)
+    servers = TestServers(folder, fast=fast)
     try:
         servers.start()
         yield servers
@@ -116,18 +114,7 @@ def running_broker(servers: TestServers) -> Iterator[Valkey]:
 
 def point_at(servers: TestServers, database: str) -> None:
     """Make every alias, in every thread that connects from now on, use one database."""
-    for alias, role in ROLE_OF_ALIAS.items():
-        connections[alias].close()
-        wanted: dict[str, Any] = {
-            "HOST": "127.0.0.1",
-            "PORT": str(servers.postgres.port),
-            "USER": f"{servers.cluster.prefix}_{role}",
-            "PASSWORD": servers.cluster.passwords.of(role),
-            "NAME": database,
-        }
-        # The dictionary is the one that connections of other threads are made from.
-        connections.settings[alias].update(wanted)
-        connections[alias].settings_dict.update(wanted)
+    servers.cluster.point_django_at(database)
 
 
 def database_in_use() -> str:

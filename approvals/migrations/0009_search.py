@@ -31,6 +31,9 @@ INDEXES = {
         models.Index(fields=["workspace", "dedupe_key"], opclasses=BY_BEGINNING, name="delivery_recipient"),
         models.Index(fields=["workspace", "message_id"], opclasses=BY_BEGINNING, name="delivery_message"),
     ],
+    "campaign": [
+        models.Index(fields=["workspace", "run"], condition=models.Q(run__isnull=False), name="campaign_run")
+    ],
     "decision": [
         models.Index(fields=["workspace", "kind", "seq"], name="decision_kind"),
         models.Index(fields=["workspace", "agent", "seq"], name="decision_agent"),

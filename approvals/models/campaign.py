@@ -30,6 +30,11 @@ class Campaign(IdentifiedModel):
                 name="campaign_external_id_once",
             )
         ]
+        indexes = [
+            models.Index(
+                fields=["workspace", "run"], condition=models.Q(run__isnull=False), name="campaign_run"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -33,6 +33,10 @@ TOO_LATE = (
     "The time by which this campaign was to be sent is over. Reject it with a comment, so that its agent can propose"
     " it anew."
 )
+RESTORED = (
+    "The database was restored from a backup since this campaign was proposed. It may have been approved and sent after"
+    " that was taken, and nothing here would show it: ask the mail server before you approve."
+)
 ERASED = "What was known of this recipient was erased."
 NOTHING_TO_SEND = f"{ERASED} Nothing can be sent to them any more; leave it."
 NOBODY_REACHED = "Nobody in the list can be reached, so there is nothing to approve."

@@ -89,7 +89,7 @@ REASON_TEXT: Mapping[str, str] = {
     " Ask for a new run instead.",
     "still_running": "This run is still running. Declare it interrupted first.",
     "replay_in_flight": "Another attempt of this run is under way."
-    " Wait until it ends, or take it back while it is held or queued.",
+    " Wait until it ends, or take it back while it is held, queued or paused.",
     "succeeded": "An attempt of this run already completed. Start it again only to do the same work twice.",
     "tools_called": "An attempt of this run already called tools."
     " Look at what each call did; only a person can decide to start it again.",

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 
-from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job
+from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place
 from approvals.rules.content import Content
 from approvals.selectors.campaign_counts import counts_of, newest_version
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
@@ -40,6 +40,7 @@ class CampaignFacts:
 
     `counts` are those of `campaign_counts`; `waiting` are the deliveries in doubt or failed that nobody has answered
     for yet, by state. `job` is the execution of its newest approval; `paused` what of it waits for a person.
+    `restored`: the database was restored since it was proposed, so more may have become of it than it knows.
     """
 
     id: UUID
@@ -60,6 +61,7 @@ class CampaignFacts:
     waiting: Mapping[str, int]
     job: Progress | None
     paused: Sequence[Paused] = ()
+    restored: bool = False
 
     @property
     def recipients(self) -> int:
@@ -139,6 +141,7 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
         waiting=dict(waiting),
         job=progress_of(campaign_id=campaign.id, delivery_id=None),
         paused=_paused(campaign.id),
+        restored=Place.objects.filter(restored_at__gt=campaign.created_at).exists(),
     )
 
 

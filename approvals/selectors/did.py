@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models.functions import Length
 
+from approvals.db.binding import current_workspace
 from approvals.models import Payload
 from approvals.rules.digests import canonical
 
@@ -67,11 +68,12 @@ class Mailing:
 
 
 _ATTEMPTS = """
+    with wanted as materialized (select r.* from approvals_run r where {condition})
     select r.id, r.lineage_id, r.external_id, r.agent, r.subject, r.status, r.started_at is not null, r.created_at,
       rec.kind, rec.complete, rec.why, r.interrupted_why, coalesce(job.status, ''), coalesce(job.outcome, ''),
       ended.payload_id
-    from approvals_run r
-    cross join lateral run_record(r.workspace_id, r.id) rec
+    from wanted r
+    join run_records(%s, array(select w.id from wanted w)) rec on rec.run_id = r.id
     left join lateral (
       select e.payload_id from approvals_event e
       where e.workspace_id = r.workspace_id and e.run_id = r.id and e.type = 'ended' order by e.seq limit 1
@@ -80,6 +82,7 @@ _ATTEMPTS = """
       select j.status, j.outcome from approvals_job j
       where j.workspace_id = r.workspace_id and j.run_id = r.id order by j.created_at desc limit 1
     ) job on true
+    order by r.created_at, r.id
 """
 _CALLS = """
     select c.run_id, c.name, c.state, count(*),
@@ -129,7 +132,7 @@ def _attempts(condition: str, ids: Collection[UUID]) -> list[Attempt]:
     if not ids:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(f"{_ATTEMPTS} where {condition} order by r.created_at, r.id", [list(ids)])
+        cursor.execute(_ATTEMPTS.format(condition=condition), [list(ids), current_workspace()])
         rows = cursor.fetchall()
         cursor.execute(_CALLS, [[row[0] for row in rows]])
         calls = cursor.fetchall()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
-from approvals.models import AudienceRow, Decision, Delivery, Event, Payload, Run
+from approvals.models import AudienceRow, Decision, Delivery, Event, Job, Payload, Run
 from approvals.selectors.reach import spelling_of
 
 
@@ -47,8 +47,11 @@ def events_of(subject: str) -> QuerySet[Payload]:
 
 def evidence_about(subject: str) -> QuerySet[Payload]:
     """What deciders gave and were shown, of decisions on their runs and on deliveries to them."""
-    about = Q(item_id__in=runs_of(subject).values("lineage_id")) | Q(
-        target_kind="delivery", target_id__in=deliveries_to(subject).values("id")
+    deliveries = deliveries_to(subject).values("id")
+    about = (
+        Q(item_id__in=runs_of(subject).values("lineage_id"))
+        | Q(target_kind="delivery", target_id__in=deliveries)
+        | Q(target_kind="job", target_id__in=Job.objects.filter(delivery_id__in=deliveries).values("id"))
     )
     return Payload.objects.filter(id__in=Decision.objects.filter(about).values("payload_id"))
 

@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -32,6 +32,7 @@ COLUMNS = (
     *("target_kind", "target_id", "item_id", "agent", "subject", "reason", "texts", "digest"),
     *("payload_hash", "prev_hash", "hash"),
 )
+_IN_HEADER = {"since": "from"}  # where a filter has another name than its field
 _HASHES = ("payload_hash", "prev_hash", "hash")
 
 Entry = dict[str, Any]
@@ -86,17 +87,11 @@ def entries_of_item(decision: Decision, *, at_most: int) -> tuple[Export, list[E
 
 
 def filter_of(wanted: Wanted) -> dict[str, str]:
-    """The filters that are on, as the header names them."""
-    named = {
-        "person": wanted.person,
-        "kind": wanted.kind,
-        "agent": wanted.agent,
-        "from": wanted.since.isoformat() if wanted.since else "",
-        "until": wanted.until.isoformat() if wanted.until else "",
-        "recipient": wanted.recipient,
-        "show": "decisions" if wanted.decisions_only and not wanted.kind else "",
-    }
-    return {name: value for name, value in named.items() if value}
+    """The filters that are on, as the header names them: every one, so that no selection passes for the whole log."""
+    on = {name: value for name, value in asdict(wanted).items() if value}
+    if on.pop("decisions_only", False) and not wanted.kind:
+        on["show"] = "decisions"
+    return {_IN_HEADER.get(name, name): str(value) for name, value in on.items()}
 
 
 def json_lines(export: Export) -> Iterator[str]:

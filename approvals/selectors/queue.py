@@ -135,16 +135,9 @@ def page_of(
 
 def counts(wanted: Wanted, found: Found | None, *, made: datetime | None = None) -> Counts:
     """How much stands on each tab under the filters, and how much came to the wanted tab after `made`."""
-    parts, values = [], []
-    for tab in TABS:
-        conditions, more = _conditions(wanted, found, tab)
-        parts.append(_counted(wanted, conditions))
-        values += [*more, COUNTED]
-    conditions, more = _conditions(wanted, found, wanted.tab)
-    parts.append(_counted(wanted, [*conditions, "{since} > %s"]) if made else "0")
-    values += [*more, made, COUNTED] if made else []
+    query, values = _count_of_few(wanted, found, made) if found else _count_by_tab(wanted, made)
     with connection.cursor() as cursor:
-        cursor.execute(f"select statement_timestamp(), {', '.join(parts)}", values)
+        cursor.execute(query, values)
         at, *numbers, new = cursor.fetchone()
     return Counts(tabs=dict(zip(TABS, numbers, strict=True)), new=new, at=at)
 
@@ -231,7 +224,36 @@ def _where(conditions: Sequence[str]) -> str:
     return f"where {' and '.join(conditions)}" if conditions else ""
 
 
+def _count_by_tab(wanted: Wanted, made: datetime | None) -> tuple[str, list[Any]]:
+    """A count of its own for each tab, up to COUNTED, along the index in the tab's order."""
+    parts, values = [], []
+    for tab in TABS:
+        conditions, more = _conditions(wanted, None, tab)
+        parts.append(_counted(wanted, conditions))
+        values += [*more, COUNTED]
+    conditions, more = _conditions(wanted, None, wanted.tab)
+    parts.append(_counted(wanted, [*conditions, "{since} > %s"]) if made else "0")
+    values += [*more, made, COUNTED] if made else []
+    return f"select statement_timestamp(), {', '.join(parts)}", values
+
+
 def _counted(wanted: Wanted, conditions: Sequence[str]) -> str:
-    tables = _ITEMS if not wanted.tool else _BOTH if any(c.startswith("q.") for c in conditions) else _TOOLS
+    tables = _tables(wanted, conditions)
     query = f"(select count(*) from (select from {tables} {_where(conditions)} limit %s) counted)"  # noqa: S608 - our own words
     return query.format(**_place(wanted))
+
+
+def _count_of_few(wanted: Wanted, found: Found, made: datetime | None) -> tuple[str, list[Any]]:
+    """What a search found is looked at once for all tabs: it is never much."""
+    conditions, values = _conditions(wanted, found, "history")
+    on = {tab: "true" if tab == "history" else f"{{tab}} = '{tab}'" for tab in TABS}
+    counts = [f"count(*) filter (where {condition})" for condition in on.values()]
+    counts.append(f"count(*) filter (where {on[wanted.tab]} and {{since}} > %s)" if made else "0")
+    query = f"select statement_timestamp(), {', '.join(counts)} from {_tables(wanted, conditions)} {_where(conditions)}"  # noqa: S608 - our own words
+    return query.format(**_place(wanted)), [*([made] if made else []), *values]
+
+
+def _tables(wanted: Wanted, conditions: Sequence[str]) -> str:
+    if not wanted.tool:
+        return _ITEMS
+    return _BOTH if any(condition.startswith("q.") for condition in conditions) else _TOOLS

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from approvals.models import Campaign, Delivery, Run
+from approvals.models import Delivery, Run, Version
 from approvals.rules.addresses import Address, check_address
 
 MOST = 5_000  # of each kind: far more than one customer ever has
@@ -14,11 +14,15 @@ MOST = 5_000  # of each kind: far more than one customer ever has
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Everything that concerns one name, by id. `campaigns` were addressed to them or proposed on their behalf."""
+    """Everything that concerns one name, by id. `campaigns` were addressed to them or proposed on their behalf.
+
+    `deliveries` are those to them, `proposed` the versions of the campaigns that were proposed on their behalf.
+    """
 
     lineages: Sequence[UUID]
     campaigns: Sequence[UUID]
     deliveries: Sequence[UUID]
+    proposed: Sequence[UUID]
 
     @property
     def decisions(self) -> Q:
@@ -36,11 +40,14 @@ def reach_of(name: str) -> Reach:
     to_them = list(
         Delivery.objects.filter(dedupe_key=spelling_of(name)).values_list("id", "campaign_id")[:MOST]
     )
-    for_them = Campaign.objects.filter(run__subject=name).values_list("id", flat=True)[:MOST]
+    for_them = list(
+        Version.objects.filter(campaign__run__subject=name).values_list("id", "campaign_id")[:MOST]
+    )
     return Reach(
         lineages=list(lineages[:MOST]),
-        campaigns=list({*(campaign_id for _, campaign_id in to_them), *for_them}),
+        campaigns=list({campaign_id for _, campaign_id in (*to_them, *for_them)}),
         deliveries=[delivery_id for delivery_id, _ in to_them],
+        proposed=[version_id for version_id, _ in for_them],
     )
 
 

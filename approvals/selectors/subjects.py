@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from approvals.models import Decision, Delivery, Run
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
 from approvals.selectors.did import Attempt, runs_in_short
-from approvals.selectors.reach import Reach, spelling_of
+from approvals.selectors.reach import Reach
 
 COUNTED = 1_000  # where a count stops counting
 
@@ -62,9 +62,9 @@ def runs_of(name: str, *, after: Place | None = None, size: int) -> tuple[list[A
     return runs_in_short(ids[:size]), len(ids) > size
 
 
-def deliveries_of(name: str, *, after: Place | None = None, size: int) -> tuple[list[Sent], bool]:
+def deliveries_of(reach: Reach, *, after: Place | None = None, size: int) -> tuple[list[Sent], bool]:
     """(the deliveries to them and those that a run of theirs proposed, whether there are more)."""
-    rows = _deliveries(name).order_by("-campaign__created_at", "-id")
+    rows = _deliveries(reach).order_by("-campaign__created_at", "-id")
     if after:
         rows = rows.filter(
             Q(campaign__created_at__lt=after.at) | Q(campaign__created_at=after.at, id__lt=after.id)
@@ -96,7 +96,7 @@ def decisions_of(reach: Reach, *, before: int | None = None, size: int) -> tuple
 def counts_of(name: str, reach: Reach) -> Counts:
     """How much there is."""
     lists: Sequence[QuerySet[Run] | QuerySet[Delivery] | QuerySet[Decision]] = (
-        _runs(name), _deliveries(name), _decisions(reach),
+        _runs(name), _deliveries(reach), _decisions(reach),
     )  # fmt: skip
     return Counts(*(rows.order_by()[:COUNTED].count() for rows in lists))
 
@@ -109,5 +109,5 @@ def _runs(name: str) -> QuerySet[Run]:
     return Run.objects.filter(subject=name)
 
 
-def _deliveries(name: str) -> QuerySet[Delivery]:
-    return Delivery.objects.filter(Q(dedupe_key=spelling_of(name)) | Q(campaign__run__subject=name))
+def _deliveries(reach: Reach) -> QuerySet[Delivery]:
+    return Delivery.objects.filter(Q(id__in=reach.deliveries) | Q(version_id__in=reach.proposed))

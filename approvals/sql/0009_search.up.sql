@@ -127,8 +127,8 @@ begin
   return new;
 end $$;
 
-create function payload_forgotten() returns trigger language plpgsql security definer
-set search_path = pg_catalog, pg_temp as $$
+-- As whoever erases, who may read and delete what they erase.
+create function payload_forgotten() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   delete from public.approvals_decisionword w where w.workspace_id = old.workspace_id and w.payload_id = old.id;
   return null;

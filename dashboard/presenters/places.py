@@ -1,6 +1,7 @@
 """Where everything is: the addresses of a workspace's pages, for links."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -15,11 +16,11 @@ class Places:
 
     def queue(self, query: str = "") -> str:
         """The queue; `query` is what stands behind the question mark."""
-        return _with(reverse("queue", args=[self.slug]), query)
+        return _with(_address("queue", self.slug), query)
 
     def queue_live(self, query: str) -> str:
         """The fragment of the queue that refreshes itself."""
-        return _with(reverse("queue_live", args=[self.slug]), query)
+        return _with(_address("queue_live", self.slug), query)
 
     @staticmethod
     def back(query: str) -> str:
@@ -28,11 +29,11 @@ class Places:
 
     def run(self, run_id: UUID | str, query: str = "") -> str:
         """One run."""
-        return _with(reverse("run", args=[self.slug, run_id]), query)
+        return _with(_address_of("run", self.slug, run_id), query)
 
     def campaign(self, campaign_id: UUID | str, query: str = "") -> str:
         """One campaign."""
-        return _with(reverse("campaign", args=[self.slug, campaign_id]), query)
+        return _with(_address_of("campaign", self.slug, campaign_id), query)
 
     def item(self, kind: str, item_id: UUID | str, query: str = "") -> str:
         """A run or a campaign, as `kind` says."""
@@ -40,12 +41,12 @@ class Places:
 
     def job(self, job_id: UUID | str) -> str:
         """How a job is getting on."""
-        return reverse("job", args=[self.slug, job_id])
+        return _address_of("job", self.slug, job_id)
 
     def subject(self, name: str, query: str = "") -> str:
         """Everything about one customer."""
         named = urlencode({"name": name})
-        return _with(reverse("subject", args=[self.slug]), f"{named}&{query}" if query else named)
+        return _with(_address("subject", self.slug), f"{named}&{query}" if query else named)
 
     def authority(self, asked: str = "") -> str:
         """Who allowed what goes by this."""
@@ -53,7 +54,7 @@ class Places:
 
     def decisions(self, query: str = "") -> str:
         """The decision log."""
-        return _with(reverse("decisions", args=[self.slug]), query)
+        return _with(_address("decisions", self.slug), query)
 
     def export(self, query: str = "") -> str:
         """The log, or what of it the query asks for, to keep."""
@@ -65,7 +66,26 @@ class Places:
 
     def decision(self, decision_id: UUID | str, query: str = "") -> str:
         """One entry of the log."""
-        return _with(reverse("decision", args=[self.slug, decision_id]), query)
+        return _with(_address_of("decision", self.slug, decision_id), query)
+
+
+# A page lists fifty of them and more; finding each of these addresses anew took longer than its queries.
+_AN_ID = UUID(int=0)
+
+
+@lru_cache(maxsize=1_000)
+def _address(name: str, slug: str) -> str:
+    return reverse(name, args=[slug])
+
+
+def _address_of(name: str, slug: str, id: UUID | str) -> str:
+    return _around(name, slug).format(id)
+
+
+@lru_cache(maxsize=1_000)
+def _around(name: str, slug: str) -> str:
+    """The address of something, with a place for its id. A slug holds nothing that `format` would take for one."""
+    return reverse(name, args=[slug, _AN_ID]).replace(str(_AN_ID), "{}")
 
 
 def _with(path: str, query: str) -> str:

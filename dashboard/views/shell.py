@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from approvals.access.actors import Membership, memberships_of
+from approvals.access.actors import Membership
 from approvals.selectors import jobs_overdue
 from dashboard.presenters import build_shell
 from dashboard.presenters.shell import Shell
@@ -36,7 +36,7 @@ def shell_of(request: HttpRequest, current: str = "") -> Shell | None:
         actor=request.actor,  # type: ignore[attr-defined]
         email=email,
         membership=membership,
-        memberships=memberships_of(request.user.pk),
+        memberships=request.memberships,  # type: ignore[attr-defined]
         waiting=waiting,
         alarms=alarms,
         now=timezone.now(),

@@ -30,7 +30,7 @@ def page(request: PageRequest, slug: str) -> HttpResponse:
         name=asked.name,
         counts=selectors.counts_of(asked.name, reach),
         runs=selectors.runs_of(asked.name, after=asked.runs, size=SIZE),
-        sent=selectors.deliveries_of(asked.name, after=asked.sent, size=SIZE),
+        sent=selectors.deliveries_of(reach, after=asked.sent, size=SIZE),
         decisions=decisions,
         may_ask=request.actor.may("read_log"),
         now=timezone.now(),

@@ -35,7 +35,7 @@ def test_every_word_for_a_record_has_its_sentence(caller: Caller) -> None:
         from django.db import connection
 
         with connection.cursor() as cursor:
-            cursor.execute("select prosrc from pg_proc where proname = 'run_record'")
+            cursor.execute("select prosrc from pg_proc where proname = 'run_records'")
             source = cursor.fetchone()[0]
     words = {word for word in runs.RECORD_TEXT if f"'{word}'" in source}
     assert words == set(runs.RECORD_TEXT)

@@ -4,9 +4,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -18,6 +20,7 @@ from approvals.db.binding import bind
 from approvals.models import (
     AudienceRow,
     Campaign,
+    Decision,
     Delivery,
     Event,
     Job,
@@ -36,6 +39,19 @@ LEASE_S = 2
 SECRET = "whsec_" + "c2Vjb25kbG9vayBzZWNvbmRsb29rIHNlY29uZGxvb2s="
 
 
+def eventually(holds: Callable[[], object], what: str, seconds: float = 40) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"never: {what}"
+        time.sleep(0.1)
+
+
+def is_frozen(pid: int) -> bool:
+    """Whether a process was stopped by SIGSTOP."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
 @dataclass
 class Lab:
     """One workspace on the test's own database, and processes of ours that work on it."""
@@ -43,6 +59,7 @@ class Lab:
     env: dict[str, str]
     base_url: str = "http://127.0.0.1:9"
     workspace_id: UUID = field(default_factory=uuid4)
+    said: str = ""  # by the process that was woken last, on its standard error
 
     def __post_init__(self) -> None:
         self.env = {
@@ -62,16 +79,56 @@ class Lab:
 
     def work(self, job: Job, *, fault: str = "", **env: str) -> int:
         """Run one worker process for this job; its exit code (-9 when it was killed at the fault point)."""
+        return self._run(self._task(job), FAULT_AT=fault, **env)
+
+    def decide_in_a_process(self, run: Run, *, fault: str) -> int:
+        """Ada's forced replay in a process that dies at the fault point; its exit code."""
+        return self._run(self._deciding(run), FAULT_AT=fault)
+
+    @contextmanager
+    def frozen_work(self, job: Job, *, at: str) -> Iterator[subprocess.Popen[str]]:
+        """A worker process for this job that froze at a fault point; `wake` lets it go on."""
+        with self._frozen(self._task(job), at, LEASE_S=str(LEASE_S)) as process:
+            yield process
+
+    @contextmanager
+    def frozen_decision(self, run: Run, *, at: str, **env: str) -> Iterator[subprocess.Popen[str]]:
+        """A process that froze at a fault point while Ada decided."""
+        with self._frozen(self._deciding(run), at, **env) as process:
+            yield process
+
+    def wake(self, frozen: subprocess.Popen[str]) -> int:
+        """Let a frozen process go on to its end; its exit code."""
+        frozen.send_signal(signal.SIGCONT)
+        self.said = frozen.communicate(timeout=60)[1]
+        return frozen.returncode
+
+    def _run(self, words: Sequence[str], **env: str) -> int:
         done = subprocess.run(
-            [sys.executable, "-m", "tests.faults.worker", job.kind, str(job.id), str(self.workspace_id)],
-            env={**self.env, "FAULT_AT": fault, **env}, cwd=settings.BASE_DIR, timeout=60, check=False,
+            [sys.executable, *words], env={**self.env, **env}, cwd=settings.BASE_DIR, timeout=60, check=False,
             capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode in (0, -signal.SIGKILL), done.stderr
         return done.returncode
 
-    def decide_in_a_process(self, run: Run, *, fault: str) -> int:
-        """Ada's forced replay in a process that dies at the fault point; its exit code."""
+    @contextmanager
+    def _frozen(self, words: Sequence[str], at: str, **env: str) -> Iterator[subprocess.Popen[str]]:
+        with subprocess.Popen(
+            [sys.executable, *words], env={**self.env, "FAULT_AT": at, "FAULT_HOW": "stop", **env},
+            cwd=settings.BASE_DIR, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        ) as process:  # fmt: skip
+            try:
+                frozen = lambda: process.poll() is not None or is_frozen(process.pid)  # noqa: E731
+                eventually(frozen, f"it froze at {at}")
+                assert process.returncode is None, f"it never came to {at}"
+                yield process
+            finally:
+                process.kill()
+
+    def _task(self, job: Job) -> list[str]:
+        return ["-m", "tests.faults.worker", job.kind, str(job.id), str(self.workspace_id)]
+
+    def _deciding(self, run: Run) -> list[str]:
         program = (
             "import django, uuid; django.setup()\n"
             "from approvals.models import Run\nfrom approvals.db.binding import bind\n"
@@ -79,12 +136,7 @@ class Lab:
             f"lab = Lab.__new__(Lab); lab.workspace_id = uuid.UUID('{self.workspace_id}')\n"
             f"lab.forced(lab.read(lambda: Run.objects.get(id='{run.id}')))\n"
         )
-        return subprocess.run(
-            [sys.executable, "-c", program],
-            env={**self.env, "FAULT_AT": fault},
-            cwd=settings.BASE_DIR,
-            check=False,
-        ).returncode
+        return ["-c", program]
 
     def pass_lease(self) -> None:
         """Let every lease run out, and the clock act on it."""
@@ -113,12 +165,23 @@ class Lab:
         with bind(self.workspace_id), transaction.atomic():
             return query()
 
-    def dead_run(self) -> Run:
+    def rows(self) -> dict[str, list[dict[str, Any]]]:
+        """Every row that the life of a job changes."""
+        return {
+            model.__name__: self.read(lambda model=model: list(model.objects.order_by("pk").values()))
+            for model in (Job, Run, Campaign, Delivery)
+        }
+
+    def releases(self) -> int:
+        """How many decisions there are that let something happen outside."""
+        return self.read(Decision.objects.filter(kind__in=kinds.RELEASING).count)
+
+    def dead_run(self, external_id: str = "run-1") -> Run:
         """A run that was interrupted after a call whose outcome nobody knows."""
         with bind(self.workspace_id), transaction.atomic():
             stored, run_id = payloads.store({"input": {"message": "refund C-17"}}), uuid4()
             run = Run.objects.create(
-                id=run_id, workspace_id=self.workspace_id, runtime=self.runtime, external_id="run-1",
+                id=run_id, workspace_id=self.workspace_id, runtime=self.runtime, external_id=external_id,
                 agent="refunds", subject="C-17", input_payload_id=stored.id, input_hash=stored.hash,
                 body_digest="", lineage_id=run_id,
             )  # fmt: skip
@@ -155,31 +218,36 @@ class Lab:
                 unknown_ticked=True,
             )
 
-    def approved_campaign(self, recipients: int) -> Campaign:
+    def approved_campaign(self, recipients: int, external_id: str = "c-1") -> Campaign:
         """A sealed campaign for so many recipients, approved by Ada."""
+        campaign = self.pending_campaign(recipients, external_id)
         with bind(self.workspace_id):
-            with transaction.atomic():
-                campaign = Campaign.objects.create(
-                    workspace_id=self.workspace_id, runtime=self.runtime, external_id="c-1", agent="news", name="News",
-                    body_digest="",
-                )  # fmt: skip
-                version = Version.objects.create(
-                    workspace_id=self.workspace_id, campaign=campaign, number=1,
-                    from_address="News <news@news.example.com>",
-                    subject_line="Hello {{ name }}", text="Dear {{ name }}",
-                )  # fmt: skip
-                for position in range(1, recipients + 1):
-                    address = f"p{position}@example.com"
-                    row = AudienceRow.objects.create(
-                        workspace_id=self.workspace_id, version=version, position=position, email=address,
-                        address=address, vars='{"name":"P"}', state="addressable",
-                    )  # fmt: skip
-                    delivery_id = uuid4()
-                    Delivery.objects.create(
-                        id=delivery_id, workspace_id=self.workspace_id, campaign=campaign, version=version,
-                        audience_row=row, position=position, address=address, dedupe_key=address,
-                        message_id=f"<{delivery_id.hex}@news.example.com>",
-                    )  # fmt: skip
-                Version.objects.filter(id=version.id).update(digest="d" * 64, sealed_at=datetime.now(UTC))
             campaigns.approve(by=ADA, campaign_id=campaign.id, shown=self.shown_campaign())
+        return campaign
+
+    def pending_campaign(self, recipients: int, external_id: str = "c-1") -> Campaign:
+        """A sealed campaign for so many recipients, which waits for a decision."""
+        with bind(self.workspace_id), transaction.atomic():
+            campaign = Campaign.objects.create(
+                workspace_id=self.workspace_id, runtime=self.runtime, external_id=external_id, agent="news",
+                name="News", body_digest="",
+            )  # fmt: skip
+            version = Version.objects.create(
+                workspace_id=self.workspace_id, campaign=campaign, number=1,
+                from_address="News <news@news.example.com>",
+                subject_line="Hello {{ name }}", text="Dear {{ name }}",
+            )  # fmt: skip
+            for position in range(1, recipients + 1):
+                address = f"p{position}@example.com"
+                row = AudienceRow.objects.create(
+                    workspace_id=self.workspace_id, version=version, position=position, email=address,
+                    address=address, vars='{"name":"P"}', state="addressable",
+                )  # fmt: skip
+                delivery_id = uuid4()
+                Delivery.objects.create(
+                    id=delivery_id, workspace_id=self.workspace_id, campaign=campaign, version=version,
+                    audience_row=row, position=position, address=address, dedupe_key=address,
+                    message_id=f"<{delivery_id.hex}@news.example.com>",
+                )  # fmt: skip
+            Version.objects.filter(id=version.id).update(digest="d" * 64, sealed_at=datetime.now(UTC))
         return campaign

@@ -1,25 +1,22 @@
 """The real processes together: dispatchers, Celery workers and a broker, some of them killed."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.conf import settings
 
 from approvals.models import Campaign, Delivery, Job
 from dashboard.embedded.valkey import Valkey
-from tests.faults.lab import LEASE_S, Lab
+from tests.faults.crew import Crew
+from tests.faults.lab import LEASE_S, Lab, eventually, is_frozen
 from tests.servers.http import Answer, HttpServer
 from tests.servers.smtp import SmtpSink
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
-
-Start = Callable[..., subprocess.Popen[bytes]]
 
 
 @pytest.fixture
@@ -42,56 +39,10 @@ def lab(process_env: dict[str, str], runtime: HttpServer, sink: SmtpSink, broker
 
 
 @pytest.fixture
-def start(lab: Lab) -> Iterator[Start]:
-    """Start one of our processes; all are gone afterwards."""
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start(*words: str, fault: str = "") -> subprocess.Popen[bytes]:
-        started.append(
-            subprocess.Popen(
-                [sys.executable, *words],
-                env={**lab.env, "FAULT_AT": fault},
-                cwd=settings.BASE_DIR,
-                start_new_session=True,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        )
-        return started[-1]
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-DISPATCH = ("manage.py", "dispatch")
-
-
-def worker(queue: str, name: str = "one") -> tuple[str, ...]:
-    plain = ("--without-gossip", "--without-mingle")
-    return (
-        "-m",
-        "celery",
-        "-A",
-        "dashboard",
-        "worker",
-        "-Q",
-        queue,
-        "-c",
-        "2",
-        *plain,
-        "-n",
-        f"{queue}-{name}@%h",
-    )
-
-
-def eventually(holds: Callable[[], bool], what: str, seconds: float = 40) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, f"never: {what}"
-        time.sleep(0.1)
+def crew(lab: Lab, tmp_path: Path) -> Iterator[Crew]:
+    crew = Crew(lab, tmp_path)
+    yield crew
+    crew.stop()
 
 
 def status(lab: Lab, job: Job) -> str:
@@ -99,10 +50,10 @@ def status(lab: Lab, job: Job) -> str:
 
 
 def test_a_decision_reaches_the_runtime_once_through_dispatcher_and_worker(
-    lab: Lab, runtime: HttpServer, start: Start
+    lab: Lab, runtime: HttpServer, crew: Crew
 ) -> None:
-    start(*DISPATCH)
-    start(*worker("replay"))
+    crew.dispatcher()
+    crew.worker("replay")
     started = lab.forced(lab.dead_run())
     eventually(lambda: len(runtime.requests) == 1, "the runtime was asked")
     eventually(lambda: lab.read(lambda: Job.objects.get(id=started.job.id).accepted_at), "it was accepted")
@@ -113,38 +64,53 @@ def test_a_decision_reaches_the_runtime_once_through_dispatcher_and_worker(
 
 
 def test_a_dispatcher_that_dies_after_publishing_loses_and_repeats_nothing(
-    lab: Lab, runtime: HttpServer, start: Start
+    lab: Lab, runtime: HttpServer, crew: Crew
 ) -> None:
-    dying = start(*DISPATCH, fault="dispatch.published")
+    dying = crew.dispatcher(fault="dispatch.published")
     started = lab.forced(lab.dead_run())
     eventually(lambda: dying.poll() is not None, "the dispatcher died")
     assert dying.returncode == -signal.SIGKILL
-    start(*DISPATCH)
-    start(*worker("replay"))
+    crew.dispatcher()
+    crew.worker("replay")
     eventually(lambda: len(runtime.requests) == 1, "the runtime was asked")
     time.sleep(2)
     assert len(runtime.requests) == 1
     assert status(lab, started.job) == "running"
 
 
-def test_a_worker_that_dies_after_the_intent_leaves_a_doubt_that_the_clock_finds(
-    lab: Lab, runtime: HttpServer, start: Start
+def test_a_dispatcher_that_freezes_after_publishing_leaves_its_work_to_another(
+    lab: Lab, runtime: HttpServer, crew: Crew
 ) -> None:
-    start(*DISPATCH)
-    start(*worker("replay"), fault="replay.intent")
+    frozen = crew.dispatcher(fault="dispatch.published", how="stop")
+    first = lab.forced(lab.dead_run())
+    eventually(lambda: is_frozen(frozen.pid), "the dispatcher froze")
+    crew.worker("replay")
+    crew.dispatcher()
+    second = lab.forced(lab.dead_run("run-2"))
+    accepted = lambda started: lab.read(lambda: Job.objects.get(id=started.job.id).accepted_at)  # noqa: E731
+    eventually(lambda: accepted(first) and accepted(second), "both were handed over")
+    frozen.send_signal(signal.SIGCONT)
+    time.sleep(2)  # what it remembers is said once more
+    assert frozen.poll() is None
+    assert len(runtime.requests) == lab.releases() == 2
+
+
+def test_a_worker_that_dies_after_the_intent_leaves_a_doubt_that_the_clock_finds(
+    lab: Lab, runtime: HttpServer, crew: Crew
+) -> None:
+    crew.dispatcher()
+    crew.worker("replay", fault="replay.intent")
     started = lab.forced(lab.dead_run())
     eventually(lambda: status(lab, started.job) == "in_doubt", "it is in doubt")
     time.sleep(LEASE_S)
     assert runtime.requests == []
 
 
-def test_two_dispatchers_and_two_workers_send_each_message_once(
-    lab: Lab, sink: SmtpSink, start: Start
-) -> None:
+def test_two_dispatchers_and_two_workers_send_each_message_once(lab: Lab, sink: SmtpSink, crew: Crew) -> None:
     lab.env["SEND_BATCH"] = "3"
-    for name in ("one", "two"):
-        start(*DISPATCH)
-        start(*worker("send", name))
+    for _ in range(2):
+        crew.dispatcher()
+        crew.worker("send")
     campaign = lab.approved_campaign(25)
     finished = lambda: lab.read(lambda: Campaign.objects.get(id=campaign.id).status) == "finished"  # noqa: E731
     eventually(finished, "the campaign was finished")

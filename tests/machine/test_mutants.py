@@ -29,7 +29,7 @@ def test_the_machine_catches_a_product_that(
         run_state_machine_as_test(
             lambda: Machine(lab),
             settings=settings(
-                max_examples=100,
+                max_examples=200,  # all are caught within 40 now; chance moves when the machine changes
                 derandomize=True,
                 stateful_step_count=STEPS,
                 phases=[Phase.generate],

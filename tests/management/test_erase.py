@@ -48,7 +48,7 @@ def test_it_says_what_goes_asks_and_says_what_went(
         erase("--subject", "ann")
     answers(monkeypatch, "yes")
     said = erase("--subject", "ann")
-    assert "this is erased for good" in said and "1 texts of events" in said
+    assert "this is erased for good" in said and "answered and said): 1" in said
     assert "Entry " in said and "of the decision log says so" in said
     assert "it was erased before" in erase("--subject", "ann", "--yes")
 

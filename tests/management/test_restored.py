@@ -171,9 +171,7 @@ def test_everything_opens_paused_and_a_person_lets_exactly_the_rest_go_on(
     said = manage(copy, "restored", "--taken-at", TAKEN, "--yes")
     assert said.returncode == 0, said.stderr
     slug = world.workspace.slug
-    assert (
-        f"{slug}: 1 replays and 2 sendings are paused, 0 replays and 1 messages are in doubt." in said.stdout
-    )
+    assert f"{slug}: paused: replays 1, sendings 2; in doubt: replays 0, messages 1." in said.stdout
     doctor = manage(copy, "doctor")
     assert doctor.returncode == 0, doctor.stdout
 

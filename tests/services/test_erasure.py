@@ -5,9 +5,9 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from approvals.exceptions import Conflict, NotFound
-from approvals.models import AudienceRow, Decision, Delivery, Event, Payload
+from approvals.models import AudienceRow, Decision, Delivery, Event, Job, Payload
 from approvals.selectors.lineages import judged
-from approvals.services import decisions, erasure, handover, jobs, sending
+from approvals.services import decisions, erasure, handover, jobs, pauses, sending
 from tests import factories as f
 from tests.house import OPERATOR
 from tests.services import sends
@@ -161,6 +161,18 @@ def test_the_words_about_a_single_delivery_go_with_its_recipient(erase, mia):
     erase(delivery.address)
     assert reason_of(decision) == ""
     assert f.fresh(delivery).state == "sent"
+
+
+def test_so_do_those_about_a_job_that_was_to_reach_them(erase, mia):
+    campaign, delivery = sends.in_doubt(mia, state="failed", to=1)
+    sends.resolve(mia, delivery, "do_again")
+    [again] = f.rows(Job.objects.exclude(delivery=None))
+    with transaction.atomic():
+        Job.objects.filter(id=again.id).update(status="paused")
+    given_up, _ = pauses.give_up(by=mia, job_id=again.id, shown=f.shown_campaign(campaign))
+    erase(delivery.address)
+    with transaction.atomic():
+        assert decisions.evidence_of(Decision.objects.get(id=given_up.id)) == {}
 
 
 def test_erasing_twice_is_harmless_and_logged_once(erase):

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 
 from approvals.models import Decision, Job, Place, QueueItem
 from approvals.selectors.lineages import judged
@@ -136,6 +136,12 @@ def test_where_it_stands_is_written_down_and_a_copy_is_told_apart(restored, as_s
     assert not stand().moved
     [row] = Place.objects.all()
     assert row.restored_at and row.restoring_since is None
+
+
+def test_only_the_owner_says_where_it_stands(desk):
+    for statement in ("select adopt_place()", "update approvals_place set restored_at = null"):
+        with pytest.raises(DatabaseError, match="permission denied"), transaction.atomic():
+            connection.cursor().execute(statement)
 
 
 def test_the_entry_says_when_the_backup_was_taken(restored):

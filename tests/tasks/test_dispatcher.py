@@ -51,6 +51,25 @@ def test_the_same_wake_up_is_published_once_and_a_new_fence_is_a_new_one(waiting
     assert waiting.llen("replay") == 2
 
 
+def test_a_broker_that_was_emptied_is_told_again(waiting: redis.Redis) -> None:
+    dispatcher = Dispatcher()
+    job = wake()
+    said(dispatcher, job)
+    waiting.flushall()
+    dispatcher._ask_broker()
+    said(dispatcher, job)
+    assert waiting.llen("replay") == 1
+
+
+def test_one_that_was_away_is_told_again(waiting: redis.Redis) -> None:
+    dispatcher = Dispatcher()
+    job = wake()
+    said(dispatcher, job)
+    dispatcher._broker_failed(redis.ConnectionError("gone"))
+    said(dispatcher, job)
+    assert waiting.llen("replay") == 2  # the second is harmless; that one was lost would not be
+
+
 @pytest.mark.parametrize(
     "words",
     [

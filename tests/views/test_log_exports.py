@@ -79,7 +79,7 @@ def test_the_filters_of_the_page_are_those_of_the_file(world: World, tmp_path: P
     "asked",
     [
         {"from": "yesterday"}, {"until": "2025-13-40"}, {"kind": "\0"}, {"show": "some"}, {"format": "pdf"},
-        {"from": "2025-12-01", "until": "2025-11-01"}, {"recipient": "x" * 10_000},
+        {"from": "2025-12-01", "until": "2025-11-01"}, {"recipient": "x" * 10_000}, {"q": "refund"},
     ],
     ids=lambda asked: str(asked)[:40],
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from approvals.access.actors import operator
+from approvals.access.actors import Actor, operator
 from approvals.db.binding import bind
 from approvals.models import Decision
 from approvals.rules import verify_log
@@ -25,10 +25,12 @@ def packet_of(world: World, decision: Decision, role: str = "manager") -> Any:
 
 
 def later(world: World, decision: Decision, kind: str, **evidence: Any) -> Decision:
-    """One more entry about the same item."""
+    """One more entry about the same item; an outcome is the product's own, about a job."""
+    by = Actor("system", "Secondlook", "Secondlook") if kind == "outcome" else operator("root")
+    target = "job" if kind == "outcome" else "run"
     with bind(world.workspace.id), transaction.atomic():
         return decisions.record(
-            by=operator("root"), kind=kind, target_kind="run", target_id=decision.target_id,
+            by=by, kind=kind, target_kind=target, target_id=decision.target_id,
             item_id=decision.item_id, evidence=evidence,
         )  # fmt: skip
 

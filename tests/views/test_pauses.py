@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import psycopg
 import pytest
 from django.db.models.functions import Now
 
@@ -127,3 +129,15 @@ class TestASending:
         read = c.follow(world, c.decide(world, campaign, "give-up"))
         assert "Taken back: it is not sent." in read
         assert c.states(world, campaign) == ["skipped"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_approves_what_was_proposed_before_a_restore_is_told_so(
+    world: World, connect_as: Callable[[str], psycopg.Connection]
+) -> None:
+    campaign = world.campaign()
+    told = "It may have been approved and sent after that was taken"
+    assert told not in c.look(world, campaign)
+    connect_as("superuser").execute("update approvals_place set restored_at = clock_timestamp()")
+    assert told in c.look(world, campaign)
+    assert told not in c.look(world, world.campaign("Spring schedule"))

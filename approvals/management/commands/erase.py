@@ -59,11 +59,11 @@ class Command(OperatorCommand):
 
     def _tell(self, found: Kept) -> None:
         for number, what in (
-            (found.inputs, f"inputs, of {found.runs} runs, which cannot start again then"),
-            (found.events, "texts of events: what the runs called, were answered and said"),
-            (found.evidence, "texts of decisions: reasons, and what the deciders saw"),
-            (found.recipients, "rows in the audiences of campaigns: the given spelling and the variables"),
-            (found.planned, "messages that have not left, which are skipped"),
+            (found.inputs, "what their runs were started with (those cannot start again then)"),
+            (found.events, "texts of events (what the runs called, were answered and said)"),
+            (found.evidence, "texts of decisions (reasons, and what the deciders saw)"),
+            (found.recipients, "rows in the audiences of campaigns (the given spelling, the variables)"),
+            (found.planned, "messages that have not left, and are skipped"),
         ):
             if number:
-                self.say(f"  {number:>6,} {what}")
+                self.say(f"  {what}: {number:,}")

@@ -53,8 +53,8 @@ class Command(OperatorCommand):
                     with bind(workspace.id):
                         held = restoring.hold_back(by=current_operator(), since=since, taken_at=taken_at)
                     self.say(
-                        f"{workspace.slug}: {held.paused_replays} replays and {held.paused_sends} sendings are paused,"
-                        f" {held.replays_in_doubt} replays and {held.deliveries_in_doubt} messages are in doubt."
+                        f"{workspace.slug}: paused: replays {held.paused_replays}, sendings {held.paused_sends};"
+                        f" in doubt: replays {held.replays_in_doubt}, messages {held.deliveries_in_doubt}."
                     )
                 restoring.finish()
         self.say("Done. Web, workers and dispatcher may start; what needs a decision stands in the queue.")
