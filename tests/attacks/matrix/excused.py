@@ -38,6 +38,7 @@ EXCUSED: dict[str, str] = {
             "pinned refuse_change()",
             "pinned refuse_forgotten_intent()",
             "pinned send_job_moved()",
+            "pinned run_record(of_workspace uuid, of_run uuid, OUT kind text, OUT complete boolean, OUT why text)",
         ),
         _NO_NAME,
     ),
@@ -65,6 +66,7 @@ EXCUSED: dict[str, str] = {
         for guard in every_guard()
         if guard.startswith(("pinned adopt_place(", "pinned place_now(", "no execute on place_now("))
     },
+    "pinned payload_forgotten()": "runs as whoever erases, which is owner",
     "pinned queueitem_moved()": _SAME_OWNER,
     "pinned runtool_placed()": _SAME_OWNER,
     "pinned hashed_field(value text)": "superfluous, with its function: nothing calls it any more",

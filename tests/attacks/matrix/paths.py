@@ -81,10 +81,6 @@ CALLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         (),
     ),
-    "payload_forgotten": (
-        ("delete from approvals_payload where id = %(payload)s",),
-        ("no delete on approvals_payload for app",),
-    ),
 }
 
 
@@ -250,10 +246,10 @@ LIES = (
         behind=("pinned one_job_per_release()",),
     ),
     _stands_in(
-        "run_record(of_workspace uuid, of_run uuid, OUT kind text, OUT complete boolean, OUT why text)",
+        "run_records(of_workspace uuid, of_runs uuid[])",
         "take a run that called a tool for one that called none",
         operator(">", "bigint", "integer", "false"),
-        "select 1 from run_record(%(workspace)s, %(run)s) where kind = 'none'",
+        "select 1 from run_records(%(workspace)s, array[%(run)s]) where kind = 'none'",
     ),
 )  # fmt: skip
 CASES = (*definers(), *LIES)

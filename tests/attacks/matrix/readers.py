@@ -104,12 +104,12 @@ CASES = (
         ),
     ),
     Case(
-        guard="body run_record heeds not gapless",
+        guard="body run_records heeds not gapless",
         what="pass a journal with a hole for one that called nothing",
         attack=(GAP, "select 1 from run_record(%(workspace)s, %(open_run)s) where kind = 'none'"),
     ),
     Case(
-        guard="body run_record heeds bool_or(e.origin = 'restored')",
+        guard="body run_records heeds bool_or(e.origin = 'restored')",
         what="pass a restored history for the run's own",
         attack=(
             insert("event", seq="1", origin="'restored'"),

@@ -69,16 +69,19 @@ CITED_ELSEWHERE = {
     " account_emailaddress_user_id_2c513194_fk_approvals_user_id"
 }
 PLACE_NOW = "place_now(OUT system bigint, OUT timeline integer, OUT database bigint, OUT relation bigint)"
+READ_FOR_A_RECORD = tuple(
+    f"no select on approvals_{noun} for ingest" for noun in ("payload", "toolcall", "callevent")
+)
 # signature without names: (the attack, what else is in its way)
 CALLS: dict[tuple[str, str], tuple[str | tuple[str, ...], tuple[str, ...]]] = {
     ("settle_run", "ingest"): ("select settle_run(%(workspace)s, %(run)s)", ()),
     ("run_record", "ingest"): (
         "select 1 from run_record(%(workspace)s, %(run)s) where kind = 'called'",
-        (
-            "no select on approvals_payload for ingest",
-            "no select on approvals_toolcall for ingest",
-            "no select on approvals_callevent for ingest",
-        ),
+        (*READ_FOR_A_RECORD, "no execute on run_records(of_workspace uuid, of_runs uuid[]) for ingest"),
+    ),
+    ("run_records", "ingest"): (
+        "select 1 from run_records(%(workspace)s, array[%(run)s]) where kind = 'called'",
+        READ_FOR_A_RECORD,
     ),
     ("token_of", "ingest"): ("select 1 from token_of(%(b_digest)s)", ()),
     ("workspaces_of", "ingest"): ("select 1 from workspaces_of(%(b_user)s)", ()),
@@ -155,6 +158,8 @@ def _of_a_table(guard: str, right: str, noun: str, role: str) -> Case:
         attack, behind = f"update {table} set {CHANGE[noun]}", triggers(table, "UPDATE")
     elif right == "delete":
         attack, behind = f"delete from {table}", (*triggers(table, "DELETE"), *keys_to(table))
+        if noun == "payload":  # what goes with it is nobody's but owner's either
+            behind += ("trigger approvals_payload payload_forgotten",)
         given = CITED_ELSEWHERE.get(noun, "")
     elif right == "truncate":
         attack = (f"truncate {table}", f"select 1 where pg_relation_size('{table}') = 0")
