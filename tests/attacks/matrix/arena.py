@@ -150,6 +150,7 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
         execute, "run", alpha.run, external_id="again", replay_of_id=str(alpha.run), started_at=None,
         tools_executed=None, settled_at=None, status="cancelled", next_seq=1, max_seq=0,
     )  # fmt: skip
+    _copy(execute, "decision", beta.dismissal, seq=1000)  # an anchor
     named["job_at_work"] = _copy(
         execute, "job", alpha.job, campaign_id=str(alpha.campaign), status="running", fence=2,
         decision_id=str(uuid4()),

@@ -145,6 +145,12 @@ def keys_of(table: str) -> tuple[str, ...]:
     )
 
 
+def unseen(table: str, role: str) -> tuple[str, ...]:
+    """The policy of a table that shows this role nothing, because it does not name it."""
+    shown = [re.search(rf"to [\w, ]*\b{role}\b", what) for _, name, what in lines("policies", table)]
+    return () if not shown or any(shown) else (f"policy {table} workspace",)
+
+
 def columns(table: str) -> dict[str, str]:
     """The columns of a table with their types, as its model says."""
     from django.db import connection
@@ -279,8 +285,8 @@ def _opened(table: str, name: str) -> str:
     if what.startswith("restrictive"):
         return f"drop policy {name} on {table}"
     if what.startswith("permissive select"):
-        return f"alter policy {name} on {table} to public"
-    return f"alter policy {name} on {table} using (true) with check (true)"
+        return f"alter policy {name} on {table} to public using (true)"
+    return f"alter policy {name} on {table} to public using (true) with check (true)"
 
 
 def _kind_of(thing: str) -> str:

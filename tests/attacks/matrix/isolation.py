@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from tests.attacks.matrix.case import Case
-from tests.attacks.matrix.guards import lines, relations
+from tests.attacks.matrix.guards import lines, relations, unseen
 from tests.attacks.matrix.rows import insert, replay
 
 RLS = "42501 new row violates row-level security policy"
 ONE_JOB = ("trigger approvals_decision decision_has_its_job", "trigger approvals_job job_has_its_decision")
 TENANTS = [table.removeprefix("approvals_") for table, name, _ in lines("policies") if name == "workspace"]
-BY_TRIGGERS = ("queueitem", "runtool")  # rows that only owner's functions add
+BY_TRIGGERS = ("queueitem", "runtool", "itemword", "decisionword")  # rows that only owner's functions add
 
 # What keeps the queue looks for the row's own workspace, in which nothing is to be seen.
 PLACED = {
@@ -25,13 +25,15 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "payload": ({}, ()),
     "run": (
         {"runtime_id": "%(b_runtime)s", "input_payload_id": "%(b_payload)s"},
-        ("trigger approvals_run run_added",),
+        ("trigger approvals_run run_added", "trigger approvals_run run_findable"),
     ),
     "event": (
         {"run_id": "%(b_open_run)s"},
         ("trigger approvals_event event_received", "trigger approvals_event journal_advanced"),
     ),
-    "runtool": ({"run_id": "%(b_run)s"}, ()),
+    "runtool": ({"run_id": "%(b_run)s"}, ("trigger approvals_runtool runtool_placed",)),
+    "itemword": ({}, ()),
+    "decisionword": ({}, ()),
     "decision": (
         {"payload_id": "%(b_payload)s"},
         ("constraint approvals_decision decision_seq_once", ONE_JOB[0]),
@@ -40,7 +42,10 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         {"campaign_id": "%(b_campaign)s", "decision_id": "%(b_dismissal)s"},
         (ONE_JOB[1],),
     ),
-    "campaign": ({}, ("trigger approvals_campaign campaign_added",)),
+    "campaign": (
+        {},
+        ("trigger approvals_campaign campaign_added", "trigger approvals_campaign campaign_findable"),
+    ),
     "version": ({"campaign_id": "%(b_campaign)s"}, ()),
     "audiencerow": ({"version_id": "%(b_draft)s"}, ()),
     "delivery": (
@@ -75,8 +80,9 @@ def reading() -> Iterator[Case]:
     """For app through each table; for ingest where it may read; for owner, whom FORCE binds."""
     for noun in TENANTS:
         table = f"approvals_{noun}"
-        yield Case(guard=f"policy {table} workspace", attack=theirs(noun), what="read")
-        yield Case(guard=f"rls {table}", attack=theirs(noun))
+        reader = "owner" if unseen(table, "app") else "app"
+        yield Case(guard=f"policy {table} workspace", attack=theirs(noun), what="read", by=reader)
+        yield Case(guard=f"rls {table}", attack=theirs(noun), by=reader)
         yield Case(guard=f"forced {table}", attack=theirs(noun), by="owner")
     for noun in ("run", "event", "runtime"):
         yield Case(
@@ -103,7 +109,7 @@ def writing() -> Iterator[Case]:
             what="add over there",
             by="owner" if noun in BY_TRIGGERS else "app",
             attack=insert(noun, **row),
-            refusal="P0002 query returned no rows" if noun == "event" else RLS,
+            refusal="P0002 query returned no rows" if noun in ("event", "runtool") else RLS,
             without=f"alter policy workspace on approvals_{noun} with check (true)",
             behind=behind,
         )
@@ -191,6 +197,8 @@ READERS = tuple(
         guard=f"policy {table} {name}",
         what="read as if it were for everybody",
         attack=theirs(table.removeprefix("approvals_")),
+        behind=tuple(f"no select on {table} for app" for _ in unseen(table, "app")),
+        refusal="42501 permission denied" if unseen(table, "app") else "0 rows",
     )
     for table, name, what in lines("policies")
     if what.startswith("permissive select")

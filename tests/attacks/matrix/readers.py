@@ -8,24 +8,39 @@ GAP = insert("event", type="'ended'", outcome="'failed'")
 
 CASES = (
     Case(
-        guard="body search_items asks r.workspace_id = asked.workspace_id",
-        what="find another workspace's run",
-        attack="select 1 from search_items(%(b_run)s::text, 99)",
-    ),
-    Case(
-        guard="body search_items asks c.workspace_id = asked.workspace_id",
+        guard="body items_with asks w.workspace_id = current_setting('app.workspace_id')::uuid",
         what="find another workspace's campaign",
         attack="select 1 from search_items('spring', 99) where item_id = %(b_campaign)s",
+        behind=("policy approvals_itemword search",),
     ),
     Case(
-        guard="body search_items asks d.workspace_id = asked.workspace_id",
+        guard="body items_with asks d.workspace_id = current_setting('app.workspace_id')::uuid",
         what="find another workspace's recipient",
         attack="select 1 from search_items('bo@x.example', 99) where item_id = %(b_campaign)s",
+        behind=("policy approvals_delivery search",),
     ),
     Case(
-        guard="body search_items asks current_setting('app.subject') = ''",
+        guard="body decisions_with asks w.workspace_id = current_setting('app.workspace_id')::uuid",
+        what="find another workspace's decision",
+        attack="select 1 from search_decisions('because', 99) where decision_id = %(b_dismissal)s",
+        behind=("policy approvals_decisionword search",),
+    ),
+    Case(
+        guard="policy approvals_itemword search",
         what="find another customer's run",
         attack="select 1 from search_items('customer-2', 99)",
+        subject="customer-1",
+    ),
+    Case(
+        guard="policy approvals_decisionword search",
+        what="find a decision as one customer",
+        attack="select 1 from search_decisions('because', 99)",
+        subject="customer-1",
+    ),
+    Case(
+        guard="policy approvals_delivery search",
+        what="find a recipient as one customer",
+        attack="select 1 from search_items('bo@x.example', 99)",
         subject="customer-1",
     ),
     Case(
@@ -89,12 +104,12 @@ CASES = (
         ),
     ),
     Case(
-        guard="body run_record heeds not gapless",
+        guard="body run_records heeds not gapless",
         what="pass a journal with a hole for one that called nothing",
         attack=(GAP, "select 1 from run_record(%(workspace)s, %(open_run)s) where kind = 'none'"),
     ),
     Case(
-        guard="body run_record heeds bool_or(e.origin = 'restored')",
+        guard="body run_records heeds bool_or(e.origin = 'restored')",
         what="pass a restored history for the run's own",
         attack=(
             insert("event", seq="1", origin="'restored'"),

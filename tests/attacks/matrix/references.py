@@ -16,8 +16,9 @@ BEHIND_A_GHOST = {
     "campaign": ("trigger approvals_campaign campaign_added",),
     "event": TOLD,
     "job": (JOBLESS,),
+    "runtool": ("trigger approvals_runtool runtool_placed",),
 }
-TELLS = {"event": "P0002 query returned no rows"}
+TELLS = {"event": "P0002 query returned no rows", "runtool": "P0002 query returned no rows"}
 ADDED_BY_TRIGGERS = ("queueitem", "runtool")
 
 
@@ -274,6 +275,8 @@ ONCE = (
         guard="constraint approvals_runtool run_tool_once",
         by="owner",
         attack=insert("runtool", run_id="%(run)s", lineage_id="%(run)s", name="'send_email'"),
+        refusal="0 rows",
+        behind=("trigger approvals_runtool runtool_placed",),
     ),
     Case(
         guard="constraint approvals_token approvals_token_digest_key",

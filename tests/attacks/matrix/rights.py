@@ -12,6 +12,7 @@ from tests.attacks.matrix.guards import (
     keys_to,
     lines,
     triggers,
+    unseen,
 )
 from tests.attacks.matrix.rows import VALID, insert, replay
 
@@ -21,6 +22,9 @@ CHANGE = {
     "beat": "detail = 'eve'",
     "campaign": "comment = 'eve'",
     "decision": "actor_name = 'Eve'",
+    "decisionword": "at = '1999-01-01'",
+    "itemword": "at = '1999-01-01'",
+    "place": "relation = 1",
     "delivery": "reply = 'eve'",
     "event": "name = 'eve'",
     "job": "task_id = 'eve'",
@@ -64,22 +68,57 @@ CITED_ELSEWHERE = {
     "user": "alter table account_emailaddress drop constraint"
     " account_emailaddress_user_id_2c513194_fk_approvals_user_id"
 }
+PLACE_NOW = "place_now(OUT system bigint, OUT timeline integer, OUT database bigint, OUT relation bigint)"
+READ_FOR_A_RECORD = tuple(
+    f"no select on approvals_{noun} for ingest" for noun in ("payload", "toolcall", "callevent")
+)
 # signature without names: (the attack, what else is in its way)
 CALLS: dict[tuple[str, str], tuple[str | tuple[str, ...], tuple[str, ...]]] = {
     ("settle_run", "ingest"): ("select settle_run(%(workspace)s, %(run)s)", ()),
     ("run_record", "ingest"): (
         "select 1 from run_record(%(workspace)s, %(run)s) where kind = 'called'",
-        (
-            "no select on approvals_payload for ingest",
-            "no select on approvals_toolcall for ingest",
-            "no select on approvals_callevent for ingest",
-        ),
+        (*READ_FOR_A_RECORD, "no execute on run_records(of_workspace uuid, of_runs uuid[]) for ingest"),
+    ),
+    ("run_records", "ingest"): (
+        "select 1 from run_records(%(workspace)s, array[%(run)s]) where kind = 'called'",
+        READ_FOR_A_RECORD,
     ),
     ("token_of", "ingest"): ("select 1 from token_of(%(b_digest)s)", ()),
     ("workspaces_of", "ingest"): ("select 1 from workspaces_of(%(b_user)s)", ()),
     ("all_workspaces", "ingest"): ("select 1 from all_workspaces() where workspace_id = %(b_workspace)s", ()),
     ("due", "ingest"): ("select 1 from due(99) where workspace_id = %(b_workspace)s", ()),
     ("overdue_jobs", "ingest"): ("select 1 where overdue_jobs('-1 day') > 1", ()),
+    ("search_decisions", "ingest"): ("select 1 from search_decisions('because', 10)", ()),
+    ("log_heads", "ingest"): ("select 1 from log_heads() where workspace_id = %(b_workspace)s", ()),
+    ("log_anchors", "ingest"): (
+        "select 1 from log_anchors('1999-01-01') where workspace_id = %(b_workspace)s",
+        (),
+    ),
+    **{
+        ("adopt_place", role): (
+            "select adopt_place()",
+            tuple(f"no {right} on approvals_place for {role}" for right in rights)
+            + (() if role == "app" else (f"no execute on {PLACE_NOW} for ingest",)),
+        )
+        for role, rights in {"app": ("insert", "update"), "ingest": ("select", "insert", "update")}.items()
+    },
+    **{
+        (f"{nouns}s_with", role): (
+            f"select 1 from {nouns}s_with('{word}', 9)",
+            (
+                f"no select on approvals_{nouns}word for {role}",
+                f"policy approvals_{nouns}word workspace",
+                f"no execute on last_word(word text) for {role}",
+                *(
+                    ()
+                    if (nouns, role) != ("item", "ingest")
+                    else ("no select on approvals_delivery for ingest",)
+                ),
+            ),
+        )
+        for nouns, word in {"item": "spring", "decision": "because"}.items()
+        for role in ATTACKERS
+    },
     ("search_items", "ingest"): ("select 1 from search_items('spring', 10)", ()),
 }
 
@@ -119,6 +158,8 @@ def _of_a_table(guard: str, right: str, noun: str, role: str) -> Case:
         attack, behind = f"update {table} set {CHANGE[noun]}", triggers(table, "UPDATE")
     elif right == "delete":
         attack, behind = f"delete from {table}", (*triggers(table, "DELETE"), *keys_to(table))
+        if noun == "payload":  # what goes with it is nobody's but owner's either
+            behind += ("trigger approvals_payload payload_forgotten",)
         given = CITED_ELSEWHERE.get(noun, "")
     elif right == "truncate":
         attack = (f"truncate {table}", f"select 1 where pg_relation_size('{table}') = 0")
@@ -131,6 +172,9 @@ def _of_a_table(guard: str, right: str, noun: str, role: str) -> Case:
             " execute function suppress_redundant_updates_trigger()",
             "select 1 from pg_trigger where tgname = 'eve'",
         )
+    behind += unseen(table, role) if right != "truncate" else ()
+    if (right, noun) == ("insert", "place"):
+        given = "delete from approvals_place"
     return Case(guard=guard, by=role, attack=attack, behind=behind, workspace=workspace, given=given)
 
 

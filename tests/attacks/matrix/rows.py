@@ -23,7 +23,11 @@ VALID: dict[str, dict[str, str]] = {
         "input_hash": "''", "body_digest": "''", "lineage_id": EVE,
     },
     "event": {**HERE, "run_id": "%(open_run)s", "seq": "2", "type": "'heartbeat'", "at": "now()"},
-    "runtool": {**HERE, "run_id": "%(open_run)s", "lineage_id": "%(open_run)s", "name": "'eve'"},
+    "runtool": {**HERE, "run_id": "%(open_run)s", "lineage_id": "%(open_run)s", "name": "'eve'",
+                "tab": "'decide'", "since": "now()", "due": "now()"},
+    "itemword": {**HERE, "item_id": "%(run)s", "word": "'eve'", "at": "now()"},
+    "decisionword": {**HERE, "decision_id": "%(dismissal)s", "word": "'eve'", "at": "now()"},
+    "place": {"id": "1", "system": "1", "timeline": "1", "database": "1", "relation": "1"},
     "decision": {
         "id": EVES_DECISION, **HERE, "kind": "'dismiss'", "actor_kind": "'member'", "actor_id": "'1'",
         "actor_name": "'Eve'", "actor_roles": "'{}'", "sign_in": "''", "target_kind": "'run'", "target_id": "%(run)s",

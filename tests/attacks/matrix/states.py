@@ -8,6 +8,7 @@ from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.rows import EVE, insert, release
 
 # What else has to be set so that nothing but the step itself is wrong.
+TOLD, UNTOLD = ("done", "failed", "in_doubt"), ("trigger approvals_job job_end_is_told",)
 ALONG = {
     "job": ", fence = fence + 1",
     "delivery": ", job_id = %(job_at_work)s, fence = 2, attempted_at = now()",
@@ -25,6 +26,7 @@ def illegal_steps() -> Iterator[Case]:
                     what=f"{old} to {new}",
                     attack=f"update approvals_{machine.name} set {column} = '{new}'{ALONG.get(machine.name, '')}"
                     f" where id = %({machine.name}_{old})s",
+                    behind=UNTOLD if machine.name == "job" and new in TOLD else (),
                     refusal=f"23514 {machine.name} may not go from {old} to {new} ({machine.name}_transition)",
                 )
 
@@ -147,14 +149,14 @@ SEALED = (
         refusal="(version_sealed)",
     ),
     Case(
-        guard="trigger approvals_audiencerow audience_unchanged",
+        guard="trigger approvals_audiencerow audience_only_erased",
         what="redirect a sealed recipient",
         by="owner",
         attack="update approvals_audiencerow set address = 'eve@x.example' where id = %(audience)s",
-        refusal="append-only",
+        refusal="only ever erased",
     ),
     Case(
-        guard="trigger approvals_audiencerow audience_unchanged",
+        guard="trigger approvals_audiencerow audience_kept",
         what="take a recipient out",
         by="owner",
         attack="delete from approvals_audiencerow where id = %(draft_audience)s",
@@ -221,6 +223,80 @@ QUEUE = (
             f"update approvals_job set status = 'running', fence = 1 where id = {EVE}",
             f"update approvals_job set status = 'in_doubt' where id = {EVE}",
             "select 1 from approvals_queueitem where id = %(run)s and tab <> 'decide'",
+        ),
+        refusal="(job_end_is_told)",
+        behind=UNTOLD,
+    ),
+    Case(
+        guard="trigger approvals_job job_end_is_told",
+        what="end a job of which the log says nothing",
+        attack="update approvals_job set status = 'failed' where id = %(job_in_doubt)s",
+        refusal="(job_end_is_told)",
+    ),
+    Case(
+        guard="trigger approvals_job send_job_moved",
+        what="pause a sending and ask nobody",
+        attack=(
+            "update approvals_job set status = 'paused' where id = %(job)s",
+            "select 1 from approvals_queueitem where id = %(sent_campaign)s and tab <> 'decide'",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="trigger approvals_queueitem queueitem_moved",
+        what="hide an interrupted run from the filter by tool",
+        attack=(
+            insert("event", type="'tool_call'", call_id="'c9'", name="'wire_money'"),
+            "update approvals_run set status = 'interrupted', interrupted_at = now() where id = %(open_run)s",
+            "select 1 from approvals_runtool where lineage_id = %(open_run)s and tab <> 'decide'",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="trigger approvals_runtool runtool_placed",
+        what="place a run elsewhere in the filter by tool",
+        by="owner",
+        attack=(
+            insert("runtool", tab="'history'"),
+            "select 1 from approvals_runtool where name = 'eve' and tab = 'history'",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="trigger approvals_run run_findable",
+        what="report a run that no search finds",
+        attack=(
+            insert("run", external_id="'unfindable'"),
+            "select 1 where not exists (select from search_items('unfindable', 9))",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="trigger approvals_campaign campaign_findable",
+        what="propose a campaign that no search finds",
+        attack=(
+            insert("campaign", name="'unfindable'"),
+            "select 1 where not exists (select from search_items('unfindable', 9))",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="trigger approvals_decision decision_becomes_findable",
+        what="decide what no search finds",
+        attack=(
+            insert("decision", agent="'unfindable'"),
+            "select 1 where not exists (select from search_decisions('unfindable', 9))",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="trigger approvals_payload payload_forgotten",
+        what="find a decision by words that were erased",
+        by="owner",
+        attack=(
+            "delete from approvals_payload where id = (select payload_id from approvals_decision"
+            " where id = %(dismissal)s)",
+            "select 1 from approvals_decisionword where decision_id = %(dismissal)s and payload_id is not null",
         ),
         refusal="0 rows",
     ),

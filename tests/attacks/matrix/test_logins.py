@@ -37,7 +37,7 @@ def test_nobody_signs_in_as_a_reader(reader: str, arena: Arena) -> None:
         role = f"secondlook_{reader}"
         url = arena.servers.postgres.dsn(role, PASSWORD, arena.database)
         with psycopg.connect(url) as connection:
-            return connection.execute("select id from approvals_run").rowcount
+            return connection.execute("select 1").rowcount
 
     role = f"secondlook_{reader}"
     with changed(arena, f"alter role {role} password '{PASSWORD}'", f"alter role {role} password null"):
@@ -46,7 +46,7 @@ def test_nobody_signs_in_as_a_reader(reader: str, arena: Arena) -> None:
             # The database lets in whom it names, which the readers are not among.
             assert "permission denied for database" in refusal(enter)
             superuser.execute(f"grant connect on database {arena.database} to {role}")
-            assert enter() > 2
+            assert enter() == 1
             assert named(f"{reader} does not log in") in arena.doctor()
             arena.superuser.rollback()
             superuser.execute(f"revoke connect on database {arena.database} from {role}")

@@ -49,8 +49,8 @@ TOMORROW = {
     ),
     "constraints": ("approvals_job job_outcome CHECK (true)", "constraint approvals_job job_outcome"),
     "functions": (
-        "log_heads() owner=sweep definer stable sql search_path=pg_catalog, pg_temp",
-        "no execute on log_heads() for ingest",
+        "one_more() owner=sweep definer stable sql search_path=pg_catalog, pg_temp",
+        "no execute on one_more() for ingest",
     ),
 }
 
