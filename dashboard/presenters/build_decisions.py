@@ -88,6 +88,7 @@ def decision_line(entry: Entry, places: Places, now: datetime, *, back: str = ""
         url=places.decision(entry.id, places.back(back)),
         about=summary_line(name_of(entry), 100),
         about_url=target_url(entry, places),
+        about_kind=target_kind(entry),
         reason=summary_line(_words_of(entry))
         if entry.given is not None
         else reveal_line("altered" if entry.altered else "erased"),
@@ -131,6 +132,13 @@ def name_of(entry: Entry) -> str:
     if entry.target_kind == "delivery" and given.get("recipient"):
         return f"{given['recipient']}, {name}" if name else str(given["recipient"])
     return name
+
+
+def target_kind(entry: Entry) -> str:
+    """Whether what was decided on has the page of a run or of a campaign; empty where it has none."""
+    if entry.target_kind in ("run", "call"):
+        return "run"
+    return entry.about.kind if entry.about else ""
 
 
 def target_url(entry: Entry, places: Places) -> str:

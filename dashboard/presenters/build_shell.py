@@ -62,7 +62,7 @@ def shell_of_hall(*, name: str, email: str, current: str = "", catches_mail: boo
 
 
 def _mail(current: str) -> NavItem:
-    return NavItem("Caught mail", reverse("mail"), current == "mail")
+    return NavItem("Mail", reverse("mail"), current == "mail")
 
 
 def _alarms(alarms: Sequence[Alarm], places: Places, now: datetime) -> tuple[Link, ...]:

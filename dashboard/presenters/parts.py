@@ -90,6 +90,7 @@ class DecisionLine:
     url: str
     about: SafeString = NOTHING
     about_url: str = ""
+    about_kind: str = ""  # run or campaign, where it has a page
     reason: SafeString = NOTHING
     outcome: Chip | None = None
 

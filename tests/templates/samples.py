@@ -239,6 +239,7 @@ def decision(
         url="/w/northwind/decisions/41/",
         about=reveal_line(about),
         about_url="/w/northwind/runs/1/" if about else "",
+        about_kind="run" if about else "",
         reason=summary_line(reason),
         outcome=outcome,
     )
