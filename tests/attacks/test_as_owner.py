@@ -18,7 +18,7 @@ ATTACKS = {
     "empty the payloads": ("truncate approvals_payload", "append-only"),
     "delete a job": ("delete from approvals_job", "append-only"),
     "delete a delivery": ("delete from approvals_delivery", "append-only"),
-    "change a recipient": ("update approvals_audiencerow set address = 'x'", "append-only"),
+    "change a recipient": ("update approvals_audiencerow set address = 'x'", "only ever erased"),
     "delete a recipient": ("delete from approvals_audiencerow", "append-only"),
     "overwrite a record": (
         "update approvals_run set tools_executed = '[]' where id = %(run)s",

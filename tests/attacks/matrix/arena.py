@@ -158,6 +158,12 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
         execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="running",
         intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
     )  # fmt: skip
+    # Told in another transaction, and the thousandth entry of another log.
+    _copy(
+        execute, "decision", alpha.dismissal, kind="outcome", actor_kind="system", target_kind="job",
+        target_id=str(named["job_at_work"]), seq=900,
+    )  # fmt: skip
+    named["b_anchor"] = _copy(execute, "decision", beta.dismissal, seq=1000)
     named["revoked"] = _copy(
         execute, "token", alpha.token, digest="\\x" + "ab" * 32, revoked_at="2026-01-01T00:00:00Z"
     )

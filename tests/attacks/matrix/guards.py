@@ -145,6 +145,17 @@ def keys_of(table: str) -> tuple[str, ...]:
     )
 
 
+def reads(role: str, table: str) -> bool:
+    """Whether a role may read all of a table."""
+    return held().get((table, role), {}).get("select") == frozenset()
+
+
+def closed_by_rls(table: str) -> tuple[str, ...]:
+    """What else keeps app and ingest out of a table whose policies let in others only."""
+    policies = [what for _, _, what in lines("policies", table)]
+    return (f"rls {table}",) if policies and not any(" to app" in what for what in policies) else ()
+
+
 def columns(table: str) -> dict[str, str]:
     """The columns of a table with their types, as its model says."""
     from django.db import connection
@@ -279,7 +290,7 @@ def _opened(table: str, name: str) -> str:
     if what.startswith("restrictive"):
         return f"drop policy {name} on {table}"
     if what.startswith("permissive select"):
-        return f"alter policy {name} on {table} to public"
+        return f"alter policy {name} on {table} to public using (true)"
     return f"alter policy {name} on {table} using (true) with check (true)"
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from tests.attacks.matrix.case import Case
-from tests.attacks.matrix.guards import lines, relations
+from tests.attacks.matrix.guards import lines, reads, relations
 from tests.attacks.matrix.rows import insert, replay
 
 RLS = "42501 new row violates row-level security policy"
 ONE_JOB = ("trigger approvals_decision decision_has_its_job", "trigger approvals_job job_has_its_decision")
 TENANTS = [table.removeprefix("approvals_") for table, name, _ in lines("policies") if name == "workspace"]
-BY_TRIGGERS = ("queueitem", "runtool")  # rows that only owner's functions add
+READ_BY_APP = [noun for noun in TENANTS if reads("app", f"approvals_{noun}")]
+BY_TRIGGERS = ("queueitem", "runtool", "itemword", "decisionword")  # rows that only owner's functions add
 
 # What keeps the queue looks for the row's own workspace, in which nothing is to be seen.
 PLACED = {
@@ -25,13 +26,13 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "payload": ({}, ()),
     "run": (
         {"runtime_id": "%(b_runtime)s", "input_payload_id": "%(b_payload)s"},
-        ("trigger approvals_run run_added",),
+        ("trigger approvals_run run_added", "trigger approvals_run run_findable"),
     ),
     "event": (
         {"run_id": "%(b_open_run)s"},
         ("trigger approvals_event event_received", "trigger approvals_event journal_advanced"),
     ),
-    "runtool": ({"run_id": "%(b_run)s"}, ()),
+    "runtool": ({"run_id": "%(b_run)s"}, ("trigger approvals_runtool runtool_placed",)),
     "decision": (
         {"payload_id": "%(b_payload)s"},
         ("constraint approvals_decision decision_seq_once", ONE_JOB[0]),
@@ -40,7 +41,10 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         {"campaign_id": "%(b_campaign)s", "decision_id": "%(b_dismissal)s"},
         (ONE_JOB[1],),
     ),
-    "campaign": ({}, ("trigger approvals_campaign campaign_added",)),
+    "campaign": (
+        {},
+        ("trigger approvals_campaign campaign_added", "trigger approvals_campaign campaign_findable"),
+    ),
     "version": ({"campaign_id": "%(b_campaign)s"}, ()),
     "audiencerow": ({"version_id": "%(b_draft)s"}, ()),
     "delivery": (
@@ -52,7 +56,10 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         (),
     ),
     "queueitem": ({}, ()),
+    "itemword": ({"item_id": "%(b_campaign)s"}, ()),
+    "decisionword": ({"decision_id": "%(b_dismissal)s"}, ()),
 }
+SEES_NOTHING = {noun: "P0002 query returned no rows" for noun in ("event", "runtool")}
 CHANGED_OVER_THERE = {
     "run": "status = 'interrupted' where id = %(b_open_run)s",
     "job": "status = 'cancelled' where id = %(b_job)s",
@@ -72,11 +79,14 @@ def theirs(noun: str) -> str:
 
 
 def reading() -> Iterator[Case]:
-    """For app through each table; for ingest where it may read; for owner, whom FORCE binds."""
+    """For app through each table that it may read; for ingest where it may; for owner, whom FORCE binds."""
     for noun in TENANTS:
         table = f"approvals_{noun}"
-        yield Case(guard=f"policy {table} workspace", attack=theirs(noun), what="read")
-        yield Case(guard=f"rls {table}", attack=theirs(noun))
+        by = "app" if noun in READ_BY_APP else "owner"
+        yield Case(
+            guard=f"policy {table} workspace", attack=theirs(noun), what="read", by=by, refusal="0 rows"
+        )
+        yield Case(guard=f"rls {table}", attack=theirs(noun), by=by)
         yield Case(guard=f"forced {table}", attack=theirs(noun), by="owner")
     for noun in ("run", "event", "runtime"):
         yield Case(
@@ -103,7 +113,7 @@ def writing() -> Iterator[Case]:
             what="add over there",
             by="owner" if noun in BY_TRIGGERS else "app",
             attack=insert(noun, **row),
-            refusal="P0002 query returned no rows" if noun == "event" else RLS,
+            refusal=SEES_NOTHING.get(noun, RLS),
             without=f"alter policy workspace on approvals_{noun} with check (true)",
             behind=behind,
         )
@@ -190,10 +200,47 @@ READERS = tuple(
     Case(
         guard=f"policy {table} {name}",
         what="read as if it were for everybody",
-        attack=theirs(table.removeprefix("approvals_")),
+        attack=theirs(noun),
+        behind=() if noun in READ_BY_APP else (f"no select on {table} for app",),
+        refusal="0 rows" if noun in READ_BY_APP else f"42501 permission denied for table {table}",
     )
     for table, name, what in lines("policies")
     if what.startswith("permissive select")
+    for noun in (table.removeprefix("approvals_"),)
 )
+# What a search looks at: of one workspace, and nothing for whoever is bound to one customer. The functions ask for
+# the workspace too.
+SEARCHED = {
+    "itemword": ("search_items('spring', 99)", "items_with asks w", "%(b_campaign)s"),
+    "decisionword": ("search_decisions('because', 99)", "decisions_with asks w", "%(b_dismissal)s"),
+    "delivery": ("search_items('bo@x.example', 99)", "items_with asks d", "%(b_campaign)s"),
+}
 
-CASES = (*reading(), *writing(), *SUBJECT, *VIEWS, *READERS)
+
+def searching() -> Iterator[Case]:
+    """Each table that is searched, by the function that searches it."""
+    for noun, (search, asks, of_beta) in SEARCHED.items():
+        policy = f"policy approvals_{noun} search"
+        body = f"body {asks}.workspace_id = current_setting('app.workspace_id')::uuid"
+        everywhere = f"select 1 from {search} found (id) where id = {of_beta}"
+        for guard, behind in ((policy, body), (body, policy)):
+            yield Case(guard=guard, what="find what is in another workspace", attack=everywhere, behind=(behind,),
+                       refusal="0 rows")  # fmt: skip
+        for guard in (policy, f"rls approvals_{noun}"):
+            yield Case(
+                guard=guard,
+                what="find another customer's",
+                attack=f"select 1 from {search}",
+                subject="customer-1",
+                refusal="0 rows",
+            )
+        yield Case(
+            guard=policy,
+            what="look into another workspace as the searches do",
+            by="owner",
+            attack=("set local role secondlook_search", theirs(noun)),
+            refusal="0 rows",
+        )
+
+
+CASES = (*reading(), *writing(), *SUBJECT, *VIEWS, *READERS, *searching())

@@ -1,4 +1,4 @@
-"""Functions that see further than whoever calls them: what they ask for themselves."""
+"""Functions that see further than whoever calls them: what they ask for themselves. The searches: `isolation`."""
 
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.rows import insert, release
@@ -7,27 +7,6 @@ LATE = insert("event", run_id="%(run)s", seq="3")
 GAP = insert("event", type="'ended'", outcome="'failed'")
 
 CASES = (
-    Case(
-        guard="body search_items asks r.workspace_id = asked.workspace_id",
-        what="find another workspace's run",
-        attack="select 1 from search_items(%(b_run)s::text, 99)",
-    ),
-    Case(
-        guard="body search_items asks c.workspace_id = asked.workspace_id",
-        what="find another workspace's campaign",
-        attack="select 1 from search_items('spring', 99) where item_id = %(b_campaign)s",
-    ),
-    Case(
-        guard="body search_items asks d.workspace_id = asked.workspace_id",
-        what="find another workspace's recipient",
-        attack="select 1 from search_items('bo@x.example', 99) where item_id = %(b_campaign)s",
-    ),
-    Case(
-        guard="body search_items asks current_setting('app.subject') = ''",
-        what="find another customer's run",
-        attack="select 1 from search_items('customer-2', 99)",
-        subject="customer-1",
-    ),
     Case(
         guard="body payload_matches asks e.workspace_id = current_setting('app.workspace_id')::uuid",
         what="guess another workspace's payload",

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.guards import (
     ATTACKERS,
+    closed_by_rls,
     columns,
     constraint,
     every_guard,
+    functions,
     keys_to,
     lines,
     triggers,
@@ -21,11 +23,14 @@ CHANGE = {
     "beat": "detail = 'eve'",
     "campaign": "comment = 'eve'",
     "decision": "actor_name = 'Eve'",
+    "decisionword": "word = 'eve'",
     "delivery": "reply = 'eve'",
     "event": "name = 'eve'",
+    "itemword": "item_id = gen_random_uuid()",
     "job": "task_id = 'eve'",
     "member": "roles = '{admin}'",
     "payload": "body = 'eve'",
+    "place": "timeline = 77",
     "queueitem": "tab = 'history'",
     "run": "interrupted_why = 'eve'",
     "runtime": "base_url = 'http://eve.example'",
@@ -64,6 +69,22 @@ CITED_ELSEWHERE = {
     "user": "alter table account_emailaddress drop constraint"
     " account_emailaddress_user_id_2c513194_fk_approvals_user_id"
 }
+# Nobody has adopted this place yet, as in a copy whose one row was taken out.
+BEFORE = {"place": "delete from approvals_place"}
+BEHIND_A_WORD = {
+    role: (
+        f"no select on approvals_itemword for {role}",
+        f"no select on approvals_decisionword for {role}",
+        "policy approvals_decisionword search",
+        f"no execute on last_word(word text) for {role}",
+    )
+    for role in ATTACKERS
+}
+CHANGES_PLACE = {
+    role: tuple(f"no {right} on approvals_place for {role}" for right in ("insert", "update"))
+    for role in ATTACKERS
+}
+PLACE_NOW = next(signature for signature in functions() if signature.startswith("place_now("))
 # signature without names: (the attack, what else is in its way)
 CALLS: dict[tuple[str, str], tuple[str | tuple[str, ...], tuple[str, ...]]] = {
     ("settle_run", "ingest"): ("select settle_run(%(workspace)s, %(run)s)", ()),
@@ -81,7 +102,50 @@ CALLS: dict[tuple[str, str], tuple[str | tuple[str, ...], tuple[str, ...]]] = {
     ("due", "ingest"): ("select 1 from due(99) where workspace_id = %(b_workspace)s", ()),
     ("overdue_jobs", "ingest"): ("select 1 where overdue_jobs('-1 day') > 1", ()),
     ("search_items", "ingest"): ("select 1 from search_items('spring', 10)", ()),
+    ("search_decisions", "ingest"): ("select 1 from search_decisions('ada', 10)", ()),
+    ("items_with", "app"): ("select 1 from items_with('bo@x', 10)", (BEHIND_A_WORD["app"])),
+    ("items_with", "ingest"): (
+        "select 1 from items_with('bo@x', 10)",
+        (*BEHIND_A_WORD["ingest"], "no select on approvals_delivery for ingest"),
+    ),
+    ("decisions_with", "app"): ("select 1 from decisions_with('ada', 10)", BEHIND_A_WORD["app"]),
+    ("decisions_with", "ingest"): ("select 1 from decisions_with('ada', 10)", BEHIND_A_WORD["ingest"]),
+    ("log_heads", "ingest"): ("select 1 from log_heads() where workspace_id = %(b_workspace)s", ()),
+    ("log_anchors", "ingest"): (
+        "select 1 from log_anchors('-infinity') where workspace_id = %(b_workspace)s",
+        (),
+    ),
+    ("place_now", "ingest"): ("select 1 from place_now()", ()),
+    # A copy that was taken before something was sent, and that sends it again because nobody asks.
+    ("adopt_place", "app"): ("select adopt_place()", CHANGES_PLACE["app"]),
+    ("adopt_place", "ingest"): (
+        "select adopt_place()",
+        (
+            *CHANGES_PLACE["ingest"],
+            "no select on approvals_place for ingest",
+            f"no execute on {PLACE_NOW} for ingest",
+        ),
+    ),
 }
+# To place an item fails where there is none, which tells whoever may not see it that there is one.
+TELLING = (
+    *(
+        Case(
+            guard=f"no execute on place_lineage(of_workspace uuid, of_lineage uuid) for {role}",
+            what="learn of another customer's run",
+            by=role,
+            attack="select place_lineage(%(workspace)s, %(open_run)s)",
+            subject="customer-1",
+        )
+        for role in ATTACKERS
+    ),
+    Case(
+        guard="no execute on place_campaign(of_workspace uuid, of_campaign uuid) for ingest",
+        what="learn of a campaign",
+        by="ingest",
+        attack="select place_campaign(%(workspace)s, %(campaign)s)",
+    ),
+)
 
 
 def cases() -> Iterator[Case]:
@@ -112,13 +176,22 @@ def _of_a_table(guard: str, right: str, noun: str, role: str) -> Case:
         attack = f"select * from {table}"
         if noun == "toolcall":
             behind = (f"no select on approvals_callevent for {role}",)
+        behind += closed_by_rls(table)
     elif right == "insert":
-        attack, behind = insert(noun, **FORGED.get(noun, {})), INGEST_BEHIND.get(noun, ())
+        attack, behind = (
+            insert(noun, **FORGED.get(noun, {})),
+            (*INGEST_BEHIND.get(noun, ()), *closed_by_rls(table)),
+        )
+        given = BEFORE.get(noun, "")
         workspace = "ghost" if noun == "workspace" else workspace
     elif right == "update":
-        attack, behind = f"update {table} set {CHANGE[noun]}", triggers(table, "UPDATE")
+        attack = f"update {table} set {CHANGE[noun]}"
+        behind = (*triggers(table, "UPDATE"), *closed_by_rls(table))
     elif right == "delete":
-        attack, behind = f"delete from {table}", (*triggers(table, "DELETE"), *keys_to(table))
+        attack, behind = (
+            f"delete from {table}",
+            (*triggers(table, "DELETE"), *keys_to(table), *closed_by_rls(table)),
+        )
         given = CITED_ELSEWHERE.get(noun, "")
     elif right == "truncate":
         attack = (f"truncate {table}", f"select 1 where pg_relation_size('{table}') = 0")
@@ -184,5 +257,5 @@ def _on_column(table: str, column: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*citing, *on_it))) + (policies if column == "workspace_id" else ())
 
 
-CASES = tuple(cases())
+CASES = (*cases(), *TELLING)
 assert {case.by for case in CASES} <= set(ATTACKERS)

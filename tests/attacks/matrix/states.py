@@ -5,13 +5,15 @@ from itertools import permutations
 
 from approvals.rules import states
 from tests.attacks.matrix.case import Case
-from tests.attacks.matrix.rows import EVE, insert, release
+from tests.attacks.matrix.rows import EVE, insert, release, told
 
 # What else has to be set so that nothing but the step itself is wrong.
 ALONG = {
     "job": ", fence = fence + 1",
     "delivery": ", job_id = %(job_at_work)s, fence = 2, attempted_at = now()",
 }
+TOLD = ("trigger approvals_job job_end_is_told",)
+ENDS = ("done", "failed", "in_doubt")
 
 
 def illegal_steps() -> Iterator[Case]:
@@ -26,6 +28,7 @@ def illegal_steps() -> Iterator[Case]:
                     attack=f"update approvals_{machine.name} set {column} = '{new}'{ALONG.get(machine.name, '')}"
                     f" where id = %({machine.name}_{old})s",
                     refusal=f"23514 {machine.name} may not go from {old} to {new} ({machine.name}_transition)",
+                    behind=TOLD if machine.name == "job" and new in ENDS else (),
                 )
 
 
@@ -97,6 +100,7 @@ RELEASED_BY = {
     "attempt for a job that nobody claimed": ATTEMPT.format("%(job_queued)s", 5, SENT),
     "attempt with the fence of a worker that was given up": ATTEMPT.format("%(job_running)s", 4, SENT),
 }
+ERASED = "erased_at = now(), vars = '{}', email = '', address = ''"
 AUTHORITY = (
     *(
         Case(
@@ -112,6 +116,38 @@ AUTHORITY = (
         what="have a runtime asked again that was asked already",
         attack="update approvals_job set status = 'queued', intent_at = null where id = %(job_asking)s",
         refusal="(job_intent_is_kept)",
+    ),
+)
+END = "update approvals_job set status = 'done' where id = %(job_running)s"
+ENDED = (
+    *(
+        Case(
+            guard=guard,
+            what=what,
+            attack=(END, *entries),
+            refusal="(job_end_is_told)",
+        )
+        for guard, what, entries in (
+            (*TOLD, "end a job and say nothing", ()),
+            (*TOLD, "tell of another job's end", (told("%(job_at_work)s"),)),
+            (*TOLD, "tell that somebody was refused", (told("%(job_running)s", kind="'refused'"),)),
+            (
+                "body job_end_is_told asks d.target_id = new.id",
+                "end two and tell of one",
+                (told("%(job_at_work)s"),),
+            ),
+            (
+                "body job_end_is_told asks d.kind in ('outcome', 'resolve_run', 'replay_again')",
+                "tell that somebody was refused",
+                (told("%(job_running)s", kind="'refused'"),),
+            ),
+        )
+    ),
+    Case(
+        guard="body job_end_is_told asks d.at >= now()",
+        what="end a job as it was told long ago",
+        attack="update approvals_job set status = 'done' where id = %(job_at_work)s",
+        refusal="(job_end_is_told)",
     ),
 )
 SEALED = (
@@ -147,14 +183,31 @@ SEALED = (
         refusal="(version_sealed)",
     ),
     Case(
-        guard="trigger approvals_audiencerow audience_unchanged",
+        guard="trigger approvals_audiencerow audience_only_erased",
         what="redirect a sealed recipient",
         by="owner",
         attack="update approvals_audiencerow set address = 'eve@x.example' where id = %(audience)s",
-        refusal="append-only",
+        refusal="only ever erased",
     ),
     Case(
-        guard="trigger approvals_audiencerow audience_unchanged",
+        guard="trigger approvals_audiencerow audience_only_erased",
+        what="refuse a recipient by the way of erasing",
+        by="owner",
+        attack=f"update approvals_audiencerow set {ERASED}, state = 'refused', reason = 'eve' where id = %(audience)s",
+        refusal="only ever erased",
+    ),
+    Case(
+        guard="trigger approvals_audiencerow audience_only_erased",
+        what="write to somebody else in the place of who was erased",
+        by="owner",
+        attack=(
+            f"update approvals_audiencerow set {ERASED} where id = %(audience)s",
+            "update approvals_audiencerow set erased_at = null, address = 'eve@x.example' where id = %(audience)s",
+        ),
+        refusal="only ever erased",
+    ),
+    Case(
+        guard="trigger approvals_audiencerow audience_kept",
         what="take a recipient out",
         by="owner",
         attack="delete from approvals_audiencerow where id = %(draft_audience)s",
@@ -220,6 +273,7 @@ QUEUE = (
             *RELEASED,
             f"update approvals_job set status = 'running', fence = 1 where id = {EVE}",
             f"update approvals_job set status = 'in_doubt' where id = {EVE}",
+            told(EVE),
             "select 1 from approvals_queueitem where id = %(run)s and tab <> 'decide'",
         ),
         refusal="0 rows",
@@ -252,6 +306,15 @@ QUEUE = (
         ),
         refusal="0 rows",
     ),
+    Case(
+        guard="trigger approvals_job send_job_moved",
+        what="pause a campaign and ask nobody",
+        attack=(
+            "update approvals_job set status = 'paused' where id = %(job)s",
+            "select 1 from approvals_queueitem where id = %(sent_campaign)s and tab <> 'decide'",
+        ),
+        refusal="0 rows",
+    ),
 )
 
-CASES = (*illegal_steps(), *BIRTHS, *FENCES, *AUTHORITY, *SEALED, *KEPT, *QUEUE)
+CASES = (*illegal_steps(), *BIRTHS, *FENCES, *AUTHORITY, *ENDED, *SEALED, *KEPT, *QUEUE)

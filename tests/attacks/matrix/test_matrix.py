@@ -38,10 +38,10 @@ def test_no_guard_is_without_an_attack() -> None:
 
 
 TOMORROW = {
-    "tables": ("approvals_place owner=owner rls=forced", "rls approvals_place"),
+    "tables": ("approvals_tomorrow owner=owner rls=forced", "rls approvals_tomorrow"),
     "policies": (
-        "approvals_place workspace permissive all to app using (workspace_id IS NULL)",
-        "policy approvals_place workspace",
+        "approvals_tomorrow workspace permissive all to app using (workspace_id IS NULL)",
+        "policy approvals_tomorrow workspace",
     ),
     "triggers": (
         "approvals_job job_named BEFORE INSERT FOR EACH ROW EXECUTE FUNCTION f()",
@@ -49,8 +49,8 @@ TOMORROW = {
     ),
     "constraints": ("approvals_job job_outcome CHECK (true)", "constraint approvals_job job_outcome"),
     "functions": (
-        "log_heads() owner=sweep definer stable sql search_path=pg_catalog, pg_temp",
-        "no execute on log_heads() for ingest",
+        "tomorrow() owner=sweep definer stable sql search_path=pg_catalog, pg_temp",
+        "no execute on tomorrow() for ingest",
     ),
 }
 
@@ -69,6 +69,15 @@ def test_every_guard_that_is_attacked_or_excused_is_one() -> None:
     spoken_of = {guard for case in CASES for guard in (case.guard, *case.behind)}
     inside = {guard for guard in spoken_of if guard.startswith("body ")}  # no list knows these
     assert sorted((spoken_of | EXCUSED.keys()) - known - inside) == []
+
+
+def test_ingest_may_nothing_that_app_may_not() -> None:
+    """Which is the excuse for app that is no member of it."""
+    for (thing, role), rights in guards.held().items():
+        if role == "ingest":
+            of_app = guards.held()[thing, "app"]
+            for right, columns in rights.items():
+                assert right in of_app and (not of_app[right] or columns and columns <= of_app[right]), thing
 
 
 def test_no_guard_is_excused_that_is_attacked() -> None:
