@@ -59,7 +59,7 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "itemword": ({"item_id": "%(b_campaign)s"}, ()),
     "decisionword": ({"decision_id": "%(b_dismissal)s"}, ()),
 }
-SEES_NOTHING = {noun: "P0002 query returned no rows" for noun in ("event", "runtool")}
+SEES_NOTHING = dict.fromkeys(("event", "runtool"), "P0002 query returned no rows")
 CHANGED_OVER_THERE = {
     "run": "status = 'interrupted' where id = %(b_open_run)s",
     "job": "status = 'cancelled' where id = %(b_job)s",

@@ -103,10 +103,11 @@ CALLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("delete from approvals_payload where id operator(pg_catalog.=) %(payload)s",),
         ("no delete on approvals_payload for app",),
     ),
-    "runtool_placed": ((insert("event", type="'tool_call'", call_id="'c9'", name="'eve'"),), ()),
+    # Within the functions that lead to them, the path is pinned already.
+    "runtool_placed": ((insert("runtool"),), ("no insert on approvals_runtool for app",)),
     "queueitem_moved": (
-        ("update approvals_run set dismissed_at = now() where id operator(pg_catalog.=) %(run)s",),
-        (),
+        ("update approvals_queueitem set tab = 'history' where id operator(pg_catalog.=) %(run)s",),
+        ("no update on approvals_queueitem for app",),
     ),
     "job_end_is_told": (
         (
@@ -261,13 +262,6 @@ LIES = (
         insert("decision"),
         f"select 1 from approvals_decision where id = {EVES_DECISION} and hash = 'forged'",
         behind=CHAINED,
-    ),
-    _stands_in(
-        "hashed_field(value text)",
-        "leave a field out of the hash",
-        function("octet_length(bytea)", "integer", "0"),
-        *WRONG_HASH,
-        behind=HASHED,
     ),
     _stands_in(
         "hashed_time(value timestamp with time zone)",

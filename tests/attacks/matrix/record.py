@@ -58,7 +58,7 @@ CASES = (
         attack=(
             "delete from approvals_payload p using approvals_decision d"
             " where d.id = %(dismissal)s and p.id = d.payload_id",
-            "select 1 from search_decisions('because', 9) as found where found = %(dismissal)s",
+            "select 1 from approvals_decisionword where decision_id = %(dismissal)s and word = 'because'",
         ),
         refusal="0 rows",
     ),

@@ -18,7 +18,7 @@ BEHIND_A_GHOST = {
     "event": TOLD,
     "job": (JOBLESS,),
 }
-TELLS = {noun: "P0002 query returned no rows" for noun in ("event", "runtool")}
+TELLS = dict.fromkeys(("event", "runtool"), "P0002 query returned no rows")
 ADDED_BY_TRIGGERS = ("queueitem", "runtool")
 
 

@@ -77,7 +77,9 @@ def test_ingest_may_nothing_that_app_may_not() -> None:
         if role == "ingest":
             of_app = guards.held()[thing, "app"]
             for right, columns in rights.items():
-                assert right in of_app and (not of_app[right] or columns and columns <= of_app[right]), thing
+                assert right in of_app and (not of_app[right] or (columns and columns <= of_app[right])), (
+                    thing
+                )
 
 
 def test_no_guard_is_excused_that_is_attacked() -> None:
