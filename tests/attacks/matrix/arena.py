@@ -158,6 +158,10 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
         execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="running",
         intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
     )  # fmt: skip
+    named["job_held_back"] = _copy(
+        execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="paused",
+        decision_id=str(uuid4()), created_at="2020-01-01T00:00:00Z",
+    )  # fmt: skip
     # Told in another transaction, and the thousandth entry of another log.
     _copy(
         execute, "decision", alpha.dismissal, kind="outcome", actor_kind="system", target_kind="job",

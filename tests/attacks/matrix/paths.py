@@ -109,7 +109,7 @@ CALLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("update approvals_queueitem set tab = 'history' where id operator(pg_catalog.=) %(run)s",),
         ("no update on approvals_queueitem for app",),
     ),
-    "job_end_is_told": (
+    "job_is_told": (
         (
             "update approvals_job set status = 'done' where id operator(pg_catalog.=) %(job_running)s",
             told("%(job_running)s"),
@@ -214,6 +214,13 @@ LIES = (
         operator("=", "uuid", "uuid", "true"),
         "update approvals_delivery set state = 'attempting', attempted_at = now(), job_id = %(job_running)s, fence = 5"
         " where id operator(pg_catalog.=) %(delivery)s",
+    ),
+    _stands_in(
+        "refuse_unheard()",
+        "follow a run that is another's",
+        operator("=", "uuid", "uuid", "true"),
+        "update approvals_job set status = 'running', fence = fence + 1"
+        " where id operator(pg_catalog.=) %(job_held_back)s",
     ),
     _stands_in(
         "refuse_unrevoking()",

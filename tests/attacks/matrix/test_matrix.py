@@ -80,6 +80,17 @@ def test_ingest_may_nothing_that_app_may_not() -> None:
                 assert right in of_app and (not of_app[right] or (columns and columns <= of_app[right])), (
                     thing
                 )
+    for table, name, what in guards.lines("policies"):
+        assert "ingest" not in what or "app" in what or what.startswith("restrictive"), (table, name)
+
+
+def test_sweep_is_shown_every_row_of_what_it_may_read() -> None:
+    """Which is the excuse for its BYPASSRLS."""
+    may_read = {
+        thing for (thing, role), rights in guards.held().items() if role == "sweep" and "select" in rights
+    }
+    everything = "permissive select to sweep using true"
+    assert may_read == {table for table, _, what in guards.lines("policies") if what == everything}
 
 
 def test_no_guard_is_excused_that_is_attacked() -> None:
