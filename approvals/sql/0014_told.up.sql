@@ -48,3 +48,9 @@ begin
 end $$;
 create trigger job_pause_is_kept before update on approvals_job for each row
   when (old.status = 'paused' and new.status = 'running') execute function refuse_unheard();
+
+-- The same condition as before, written so that it reads the same after pg_dump and pg_restore: doctor compares.
+drop trigger queueitem_moved on approvals_queueitem;
+create trigger queueitem_moved after update on approvals_queueitem for each row
+  when (old.tab is distinct from new.tab or old.since is distinct from new.since or old.due is distinct from new.due)
+  execute function queueitem_moved();

@@ -47,6 +47,7 @@ from tests.attacks.matrix import (
     rights,
     sessions,
     states,
+    telling,
 )
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.excused import EXCUSED
@@ -56,6 +57,7 @@ ROOMS = (
     record,
     decisions,
     states,
+    telling,
     isolation,
     references,
     closed_lists,
