@@ -44,7 +44,7 @@ grant update (digest, sealed_at) on approvals_version to @prefix@_app;
 grant update (state, job_id, fence, attempt, attempted_at, settled_at, reply, resolved_at) on approvals_delivery
   to @prefix@_app;
 grant usage on all sequences in schema public to @prefix@_app;
-grant execute on function transition_allowed(text, text, text), hashed_field(text), hashed_time(timestamptz),
+grant execute on function transition_allowed(text, text, text), hashed_time(timestamptz),
   decision_hash(approvals_decision), is_releasing(text), run_record(uuid, uuid), run_records(uuid, uuid[]),
   settle_run(uuid, uuid), payload_matches(uuid, uuid, integer, text), place_now() to @prefix@_app;
 

@@ -100,9 +100,7 @@ def read_export(data: QueryDict | Mapping[str, Any]) -> tuple[Wanted, bool]:
     if note := form.note() or asked.note:
         raise Invalid(None, f"Nothing was exported. {note}")
     if asked.wanted.text:  # a search brings a limited number of entries, and a file would look complete
-        raise Invalid(
-            None, "Nothing was exported. A search finds some entries only; use the other filters."
-        )
+        raise Invalid(None, "Nothing was exported. A search finds some entries only; use the other filters.")
     return asked.wanted, values["format"] == "csv"
 
 

@@ -85,7 +85,7 @@ ATTACKS = {
     "count overdue jobs": ("select overdue_jobs('1 s')", f"{DENIED} function overdue_jobs"),
     "search": ("select * from search_items('x', 10)", f"{DENIED} function search_items"),
     "take numbers of another table": ("select nextval('approvals_user_id_seq')", f"{DENIED} sequence"),
-    "hash an entry of the log": ("select hashed_field('x')", f"{DENIED} function hashed_field"),
+    "hash an entry of the log": ("select hashed_time(now())", f"{DENIED} function hashed_time"),
 }
 
 

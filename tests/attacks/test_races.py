@@ -166,3 +166,43 @@ def test_two_decisions_at_once_are_two_links_of_one_chain(home: House, bound: Co
     count = looking.execute("select count(*) from approvals_decision").fetchone()
     assert [link[0] for link in links] == [count[0], count[0] - 1]  # type: ignore[index]
     assert all(all(link[1:]) for link in links)
+
+
+END = "update approvals_job set status = %(status)s, fence = fence + %(claimed)s where id = %(job)s"
+TELL = (
+    "insert into approvals_decision (id, workspace_id, kind, actor_kind, actor_id, actor_name, actor_roles, sign_in,"
+    " target_kind, target_id, item_id, agent, subject, digest, payload_id, payload_hash)"
+    " values (gen_random_uuid(), %(workspace)s, 'outcome', 'system', '', '', '{}', '', 'job', %(job)s, %(job)s,"
+    " '', '', '', %(payload)s, '')"
+)
+
+
+def test_an_end_is_not_told_by_what_another_transaction_told_meanwhile(home: House, bound: Connect) -> None:
+    """Whose entry is younger than this transaction, and about an earlier end."""
+    claiming, failing, doubting = bound("app"), bound("app"), bound("app")
+    values = home.named()
+    claiming.execute(END, values | {"status": "running", "claimed": 1})
+    claiming.execute("commit")
+    failing.execute("select now()")
+    doubting.execute(END, values | {"status": "in_doubt", "claimed": 0})
+    doubting.execute(TELL, values)
+    doubting.execute("commit")
+    failing.execute(END, values | {"status": "failed", "claimed": 0})
+    with pytest.raises(psycopg.errors.CheckViolation) as error:
+        failing.execute("commit")
+    assert error.value.diag.constraint_name == "job_end_is_told"
+
+
+def test_an_end_is_told_in_a_part_of_its_transaction(home: House, bound: Connect) -> None:
+    """A savepoint has a number of its own, and an entry written within one is the same transaction's."""
+    ending = bound("app")
+    values = home.named()
+    ending.execute(END, values | {"status": "running", "claimed": 1})
+    ending.execute("savepoint part")
+    ending.execute(END, values | {"status": "done", "claimed": 0})
+    ending.execute("release part")
+    ending.execute("savepoint another")
+    ending.execute(TELL, values)
+    ending.execute("release another")
+    ending.execute("commit")
+    assert ending.info.transaction_status == psycopg.pq.TransactionStatus.IDLE

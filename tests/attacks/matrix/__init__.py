@@ -28,7 +28,8 @@ To add one, write a `Case` in the room it belongs to:
   some columns), its row over there in `isolation.OVER_THERE`, and a row in `arena.furnish`; its rights, its owner and
   its policies then have their attacks.
 - A new function that app or ingest may not call needs an attack in `rights.CALLS`, one that runs as its definer a
-  call in `paths.CALLED`, and what it asks inside a `body ...` case in `readers`.
+  call in `paths.CALLED` (and something to listen at in `paths.HEARD`, if it compares nothing with =), and what it
+  asks inside a `body ...` case in `readers`.
 - A new state of a machine has its attacks as soon as it stands in rules/states.
 - A guard that really has no attack goes into `excused`, with the reason.
 """
@@ -46,6 +47,7 @@ from tests.attacks.matrix import (
     rights,
     sessions,
     states,
+    telling,
 )
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.excused import EXCUSED
@@ -55,6 +57,7 @@ ROOMS = (
     record,
     decisions,
     states,
+    telling,
     isolation,
     references,
     closed_lists,

@@ -150,7 +150,6 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
         execute, "run", alpha.run, external_id="again", replay_of_id=str(alpha.run), started_at=None,
         tools_executed=None, settled_at=None, status="cancelled", next_seq=1, max_seq=0,
     )  # fmt: skip
-    _copy(execute, "decision", beta.dismissal, seq=1000)  # an anchor
     named["job_at_work"] = _copy(
         execute, "job", alpha.job, campaign_id=str(alpha.campaign), status="running", fence=2,
         decision_id=str(uuid4()),
@@ -159,6 +158,16 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
         execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="running",
         intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
     )  # fmt: skip
+    named["job_held_back"] = _copy(
+        execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="paused",
+        decision_id=str(uuid4()), created_at="2020-01-01T00:00:00Z",
+    )  # fmt: skip
+    # Told in another transaction, and the thousandth entry of another log.
+    _copy(
+        execute, "decision", alpha.dismissal, kind="outcome", actor_kind="system", target_kind="job",
+        target_id=str(named["job_at_work"]), seq=900,
+    )  # fmt: skip
+    named["b_anchor"] = _copy(execute, "decision", beta.dismissal, seq=1000)
     named["revoked"] = _copy(
         execute, "token", alpha.token, digest="\\x" + "ab" * 32, revoked_at="2026-01-01T00:00:00Z"
     )

@@ -48,6 +48,15 @@ CASES = (
         refusal="0A000 cannot truncate a table referenced in a foreign key constraint",
         behind=keys_to("approvals_decision"),
     ),
+    Case(
+        guard="trigger approvals_decision decision_becomes_findable",
+        what="decide what no search finds",
+        attack=(
+            insert("decision"),
+            f"select 1 where {EVES_DECISION} not in (select decision_id from search_decisions('eve', 9))",
+        ),
+        refusal="0 rows",
+    ),
     _forged("take a number of its own", "seq = 77"),
     _forged("backdate a decision", "at < '2000-01-01'"),
     _forged("bring a hash of its own", "hash = sha256('x')"),

@@ -145,10 +145,15 @@ def keys_of(table: str) -> tuple[str, ...]:
     )
 
 
-def unseen(table: str, role: str) -> tuple[str, ...]:
-    """The policy of a table that shows this role nothing, because it does not name it."""
-    shown = [re.search(rf"to [\w, ]*\b{role}\b", what) for _, name, what in lines("policies", table)]
-    return () if not shown or any(shown) else (f"policy {table} workspace",)
+def reads(role: str, table: str) -> bool:
+    """Whether a role may read all of a table."""
+    return held().get((table, role), {}).get("select") == frozenset()
+
+
+def closed_by_rls(table: str) -> tuple[str, ...]:
+    """What else keeps app and ingest out of a table whose policies let in others only."""
+    policies = [what for _, _, what in lines("policies", table)]
+    return (f"rls {table}",) if policies and not any(" to app" in what for what in policies) else ()
 
 
 def columns(table: str) -> dict[str, str]:
@@ -286,7 +291,7 @@ def _opened(table: str, name: str) -> str:
         return f"drop policy {name} on {table}"
     if what.startswith("permissive select"):
         return f"alter policy {name} on {table} to public using (true)"
-    return f"alter policy {name} on {table} to public using (true) with check (true)"
+    return f"alter policy {name} on {table} using (true) with check (true)"
 
 
 def _kind_of(thing: str) -> str:

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from tests.attacks.matrix.case import Case
-from tests.attacks.matrix.guards import lines, relations, unseen
+from tests.attacks.matrix.guards import lines, reads, relations
 from tests.attacks.matrix.rows import insert, replay
 
 RLS = "42501 new row violates row-level security policy"
 ONE_JOB = ("trigger approvals_decision decision_has_its_job", "trigger approvals_job job_has_its_decision")
 TENANTS = [table.removeprefix("approvals_") for table, name, _ in lines("policies") if name == "workspace"]
+READ_BY_APP = [noun for noun in TENANTS if reads("app", f"approvals_{noun}")]
 BY_TRIGGERS = ("queueitem", "runtool", "itemword", "decisionword")  # rows that only owner's functions add
 
 # What keeps the queue looks for the row's own workspace, in which nothing is to be seen.
@@ -32,8 +33,6 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         ("trigger approvals_event event_received", "trigger approvals_event journal_advanced"),
     ),
     "runtool": ({"run_id": "%(b_run)s"}, ("trigger approvals_runtool runtool_placed",)),
-    "itemword": ({}, ()),
-    "decisionword": ({}, ()),
     "decision": (
         {"payload_id": "%(b_payload)s"},
         ("constraint approvals_decision decision_seq_once", ONE_JOB[0]),
@@ -57,7 +56,10 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         (),
     ),
     "queueitem": ({}, ()),
+    "itemword": ({"item_id": "%(b_campaign)s"}, ()),
+    "decisionword": ({"decision_id": "%(b_dismissal)s"}, ()),
 }
+SEES_NOTHING = dict.fromkeys(("event", "runtool"), "P0002 query returned no rows")
 CHANGED_OVER_THERE = {
     "run": "status = 'interrupted' where id = %(b_open_run)s",
     "job": "status = 'cancelled' where id = %(b_job)s",
@@ -77,12 +79,14 @@ def theirs(noun: str) -> str:
 
 
 def reading() -> Iterator[Case]:
-    """For app through each table; for ingest where it may read; for owner, whom FORCE binds."""
+    """For app through each table that it may read; for ingest where it may; for owner, whom FORCE binds."""
     for noun in TENANTS:
         table = f"approvals_{noun}"
-        reader = "owner" if unseen(table, "app") else "app"
-        yield Case(guard=f"policy {table} workspace", attack=theirs(noun), what="read", by=reader)
-        yield Case(guard=f"rls {table}", attack=theirs(noun), by=reader)
+        by = "app" if noun in READ_BY_APP else "owner"
+        yield Case(
+            guard=f"policy {table} workspace", attack=theirs(noun), what="read", by=by, refusal="0 rows"
+        )
+        yield Case(guard=f"rls {table}", attack=theirs(noun), by=by)
         yield Case(guard=f"forced {table}", attack=theirs(noun), by="owner")
     for noun in ("run", "event", "runtime"):
         yield Case(
@@ -109,7 +113,7 @@ def writing() -> Iterator[Case]:
             what="add over there",
             by="owner" if noun in BY_TRIGGERS else "app",
             attack=insert(noun, **row),
-            refusal="P0002 query returned no rows" if noun in ("event", "runtool") else RLS,
+            refusal=SEES_NOTHING.get(noun, RLS),
             without=f"alter policy workspace on approvals_{noun} with check (true)",
             behind=behind,
         )
@@ -196,12 +200,47 @@ READERS = tuple(
     Case(
         guard=f"policy {table} {name}",
         what="read as if it were for everybody",
-        attack=theirs(table.removeprefix("approvals_")),
-        behind=tuple(f"no select on {table} for app" for _ in unseen(table, "app")),
-        refusal="42501 permission denied" if unseen(table, "app") else "0 rows",
+        attack=theirs(noun),
+        behind=() if noun in READ_BY_APP else (f"no select on {table} for app",),
+        refusal="0 rows" if noun in READ_BY_APP else f"42501 permission denied for table {table}",
     )
     for table, name, what in lines("policies")
     if what.startswith("permissive select")
+    for noun in (table.removeprefix("approvals_"),)
 )
+# What a search looks at: of one workspace, and nothing for whoever is bound to one customer. The functions ask for
+# the workspace too.
+SEARCHED = {
+    "itemword": ("search_items('spring', 99)", "items_with asks w", "%(b_campaign)s"),
+    "decisionword": ("search_decisions('because', 99)", "decisions_with asks w", "%(b_dismissal)s"),
+    "delivery": ("search_items('bo@x.example', 99)", "items_with asks d", "%(b_campaign)s"),
+}
 
-CASES = (*reading(), *writing(), *SUBJECT, *VIEWS, *READERS)
+
+def searching() -> Iterator[Case]:
+    """Each table that is searched, by the function that searches it."""
+    for noun, (search, asks, of_beta) in SEARCHED.items():
+        policy = f"policy approvals_{noun} search"
+        body = f"body {asks}.workspace_id = current_setting('app.workspace_id')::uuid"
+        everywhere = f"select 1 from {search} found (id) where id = {of_beta}"
+        for guard, behind in ((policy, body), (body, policy)):
+            yield Case(guard=guard, what="find what is in another workspace", attack=everywhere, behind=(behind,),
+                       refusal="0 rows")  # fmt: skip
+        for guard in (policy, f"rls approvals_{noun}"):
+            yield Case(
+                guard=guard,
+                what="find another customer's",
+                attack=f"select 1 from {search}",
+                subject="customer-1",
+                refusal="0 rows",
+            )
+        yield Case(
+            guard=policy,
+            what="look into another workspace as the searches do",
+            by="owner",
+            attack=("set local role secondlook_search", theirs(noun)),
+            refusal="0 rows",
+        )
+
+
+CASES = (*reading(), *writing(), *SUBJECT, *VIEWS, *READERS, *searching())

@@ -85,6 +85,40 @@ CASES = (
         refusal="0 rows",
     ),
     Case(
+        guard="trigger approvals_runtool runtool_placed",
+        what="file a tool's lineage under another tab than its own",
+        by="owner",
+        attack=(
+            insert("runtool"),
+            "select 1 from approvals_runtool where name = 'eve' and tab = 'history'",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="trigger approvals_queueitem queueitem_moved",
+        what="leave a tool's lineage on a tab that it went from",
+        attack=(
+            "update approvals_run set dismissed_at = now() where id = %(run)s",
+            "select 1 from approvals_runtool where lineage_id = %(run)s and tab <> 'history'",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="trigger approvals_run run_findable",
+        what="report a run that no search finds",
+        attack=(insert("run"), f"select 1 where {EVE} not in (select item_id from search_items('eve', 9))"),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="trigger approvals_campaign campaign_findable",
+        what="propose a campaign that no search finds",
+        attack=(
+            insert("campaign"),
+            f"select 1 where {EVE} not in (select item_id from search_items('eve', 9))",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
         guard="trigger approvals_run run_born",
         what="be born with events",
         attack=insert("run", max_seq="5", next_seq="6"),

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.guards import functions
-from tests.attacks.matrix.rows import EVES_DECISION, insert
-from tests.attacks.matrix.states import RELEASED
+from tests.attacks.matrix.rows import EVES_DECISION, insert, told
+from tests.attacks.matrix.states import ERASED, RELEASED
 
 NO_SCHEMA = "no create on database for app"
 SCHEMA = ("create schema eve", "grant usage on schema eve to public")
@@ -17,33 +17,57 @@ FIRST = "set local search_path = eve, pg_catalog, public"
 BACK = "set local search_path = public"
 
 
-def _listens(name: str, left: str, right: str, gives: str) -> tuple[str, ...]:
-    """A comparison as it should be, that remembers as whom it was called."""
+def listening(head: str, gives: str, answer: str) -> tuple[str, ...]:
+    """A function as it should be, that remembers as whom it was called."""
+    returns = "return query select" if gives.startswith("setof") else "return"
     return (
-        f"create function eve.same({left}, {right}) returns {gives} language plpgsql as $$ begin"
+        f"create function eve.{head} returns {gives} language plpgsql as $$ begin"
         " if current_user operator(pg_catalog.<>) session_user then"
         " perform pg_catalog.set_config('eve.was', current_user, true); end if;"
-        f" return $1 operator(pg_catalog.{name}) $2; end $$",
-        f"create operator eve.{name} (function = eve.same, leftarg = {left}, rightarg = {right})",
+        f" {returns} {answer}; end $$",
+    )
+
+
+def listening_operator(name: str, left: str, right: str = "", gives: str = "boolean") -> tuple[str, ...]:
+    """An operator as it should be, that remembers as whom it was called."""
+    right = right or left
+    return (
+        *listening(f"heard({left}, {right})", gives, f"$1 operator(pg_catalog.{name}) $2"),
+        f"create operator eve.{name} (function = eve.heard, leftarg = {left}, rightarg = {right})",
     )
 
 
 LISTENS = tuple(
-    statement
-    for type in ("uuid", "text", "bigint", "bytea")
-    for statement in _listens("=", type, type, "boolean")
+    statement for type in ("uuid", "text", "bigint", "bytea") for statement in listening_operator("=", type)
 )
-# Where there is no equality to stand in for, or a comparison of rows would break at another one.
-LISTENS_ELSEWHERE = {
-    "run_findable": _listens("||", "text[]", "text[]", "text[]"),
-    "campaign_findable": _listens("||", "text[]", "text[]", "text[]"),
-    "search_items": _listens(">=", "bigint", "integer", "boolean"),
-    "search_decisions": _listens(">=", "bigint", "integer", "boolean"),
-    "items_with": _listens(">", "text", "text", "boolean"),
-    "decisions_with": _listens(">", "text", "text", "boolean"),
+# What is found by a word, and what finds it.
+WORDS = ("pinned run_findable()", "pinned words_of(value text)")
+SEARCH = "pinned search_items(words text, at_most integer)"
+SEARCHES = ("select search_items('spring bo', 10)",)
+JOINS, GREATER, OTHER = (listening_operator("||", "text[]", gives="text[]"), listening_operator(">", "text"),
+                         listening_operator("<>", "text"))  # fmt: skip
+SIGN = listening("chr(integer)", "text", "pg_catalog.chr($1)")
+# What they listen at, where it is not a comparison with =: only the function itself asks for it, not who calls it.
+HEARD: dict[str, tuple[str, ...]] = {
+    "run_findable": JOINS,
+    "campaign_findable": JOINS,
+    "words_of": listening("regexp_match(text, text)", "text[]", "pg_catalog.regexp_match($1, $2)"),
+    "cut_into_words": SIGN,
+    "folded": listening("lower(text)", "text", "pg_catalog.lower($1)"),
+    "bare": listening(
+        "regexp_replace(text, text, text, text)", "text", "pg_catalog.regexp_replace($1, $2, $3, $4)"
+    ),
+    "said_in": listening_operator("->>", "jsonb", "text", "text"),
+    "typed_words": listening(
+        "regexp_split_to_table(text, text)", "setof text", "pg_catalog.regexp_split_to_table($1, $2)"
+    ),
+    "last_word": SIGN,
+    "items_with": GREATER,
+    "decisions_with": GREATER,
+    "search_items": OTHER,
+    "search_decisions": OTHER,
+    "log_anchors": listening_operator("%", "bigint", "integer", "bigint"),
 }
-SEARCH_ITEMS = "pinned search_items(words text, at_most integer)"
-SEARCH_DECISIONS = "pinned search_decisions(words text, at_most integer)"
 # Whoever's function of the definer calls ours, runs it with the definer's rights.
 CALLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "event_received": ((insert("event"),), ()),
@@ -58,43 +82,54 @@ CALLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "token_of": (("select token_of(%(digest)s)",), ()),
     "due": (("select due(10)",), ()),
     "overdue_jobs": (("select overdue_jobs('1 s')",), ()),
-    "search_items": (("select search_items('spring', 10)",), ()),
-    "search_decisions": (("select search_decisions('because', 10)",), ()),
-    "items_with": (("select search_items('spring', 10)",), (SEARCH_ITEMS,)),
-    "decisions_with": (("select search_decisions('because', 10)",), (SEARCH_DECISIONS,)),
-    "log_heads": (("select log_heads()",), ()),
-    "log_anchors": (("select log_anchors('1999-01-01')",), ()),
+    "search_items": (SEARCHES, ()),
+    "search_decisions": (("select search_decisions('because test', 10)",), ()),
+    "items_with": (SEARCHES, (SEARCH,)),
+    "decisions_with": (
+        ("select search_decisions('because test', 10)",),
+        ("pinned search_decisions(words text, at_most integer)",),
+    ),
+    "typed_words": (SEARCHES, (SEARCH,)),
+    "last_word": (SEARCHES, (SEARCH, "pinned items_with(typed text, at_most integer)")),
     "run_findable": ((insert("run"),), ()),
     "campaign_findable": ((insert("campaign"),), ()),
+    "words_of": ((insert("run"),), WORDS[:1]),
+    "cut_into_words": ((insert("run"),), WORDS),
+    "folded": ((insert("run"),), WORDS),
+    "bare": ((insert("run"),), WORDS),
     "decision_findable": ((insert("decision"),), ()),
-    "job_end_is_told": (
+    "said_in": ((insert("decision"),), ("pinned decision_findable()",)),
+    # Within the functions that lead to them, the path is pinned already.
+    "runtool_placed": ((insert("runtool"),), ("no insert on approvals_runtool for app",)),
+    "queueitem_moved": (
+        ("update approvals_queueitem set tab = 'history' where id operator(pg_catalog.=) %(run)s",),
+        ("no update on approvals_queueitem for app",),
+    ),
+    "job_is_told": (
         (
-            insert(
-                "decision",
-                kind="'outcome'",
-                actor_kind="'system'",
-                target_kind="'job'",
-                target_id="%(job_in_doubt)s",
-            ),
-            "update approvals_job set status = 'failed' where id = %(job_in_doubt)s",
+            "update approvals_job set status = 'done' where id operator(pg_catalog.=) %(job_running)s",
+            told("%(job_running)s"),
             "set constraints all immediate",
         ),
         (),
     ),
+    "log_anchors": (("select log_anchors('-infinity')",), ()),
+    "log_heads": (("select log_heads()",), ()),
 }
+AS_WHOM = dict.fromkeys(("typed_words", "last_word"), "search")  # owner's, called by search's
 
 
 def definers() -> Iterator[Case]:
     """Code of app's, run by the owner or by a reader of all workspaces."""
     for signature, rest in functions().items():
         if call := CALLED.get(signature.partition("(")[0]):
-            owner = rest.split()[0]
+            owner = AS_WHOM.get(signature.partition("(")[0], rest.split()[0])
             yield Case(
                 guard=f"pinned {signature}",
                 what=f"run as {owner}",
                 attack=(
                     *SCHEMA,
-                    *LISTENS_ELSEWHERE.get(signature.partition("(")[0], LISTENS),
+                    *HEARD.get(signature.partition("(")[0], LISTENS),
                     FIRST,
                     *call[0],
                     BACK,
@@ -147,14 +182,15 @@ LIES = (
             gives="text",
         ),
         "update approvals_job set status = 'done' where id = %(job_queued)s",
-        behind=("trigger approvals_job job_end_is_told",),
+        told("%(job_queued)s"),
     ),
     _stands_in(
         "transition_allowed(machine text, old_state text, new_state text)",
         "finish a job that nobody claimed",
         operator("=", "text", "text", "true"),
         "update approvals_job set status = 'done' where id = %(job_held)s",
-        behind=("pinned refuse_illegal_transition()", "trigger approvals_job job_end_is_told"),
+        told("%(job_held)s"),
+        behind=("pinned refuse_illegal_transition()",),
     ),
     _stands_in(
         "refuse_illegal_birth()",
@@ -176,6 +212,13 @@ LIES = (
         " where id operator(pg_catalog.=) %(delivery)s",
     ),
     _stands_in(
+        "refuse_unheard()",
+        "follow a run that is another's",
+        operator("=", "uuid", "uuid", "true"),
+        "update approvals_job set status = 'running', fence = fence + 1"
+        " where id operator(pg_catalog.=) %(job_held_back)s",
+    ),
+    _stands_in(
         "refuse_unrevoking()",
         "date a revocation anew",
         operator("=", "timestamptz", "timestamptz", "true"),
@@ -187,14 +230,6 @@ LIES = (
         operator("=", "jsonb", "jsonb", "true"),
         "update approvals_version set text = 'eve' where id = %(draft)s",
         behind=("no update (text) on approvals_version for app",),
-    ),
-    _stands_in(
-        "refuse_all_but_erasure()",
-        "move a recipient while erasing it",
-        operator("=", "jsonb", "jsonb", "true"),
-        "update approvals_audiencerow set position = 77, erased_at = now(), vars = '{}', email = '', address = ''"
-        " where id = %(audience)s",
-        behind=("no update on approvals_audiencerow for app",),
     ),
     _stands_in(
         "run_born()",
@@ -244,6 +279,20 @@ LIES = (
         operator("=", "text", "text", "false"),
         insert("decision", kind="'approve'"),
         behind=("pinned one_job_per_release()",),
+    ),
+    _stands_in(
+        "refuse_all_but_erasure()",
+        "refuse a recipient by the way of erasing",
+        operator("=", "jsonb", "jsonb", "true"),
+        f"update approvals_audiencerow set {ERASED}, state = 'refused', reason = 'eve'"
+        " where id operator(pg_catalog.=) %(audience)s",
+        behind=("no update on approvals_audiencerow for app",),
+    ),
+    _stands_in(
+        "place_now(OUT system bigint, OUT timeline integer, OUT database bigint, OUT relation bigint)",
+        "pass a copy for the original",
+        function("pg_walfile_name(pg_lsn)", "text", "'0000002A'"),
+        "select 1 from place_now() where timeline = 42",
     ),
     _stands_in(
         "run_records(of_workspace uuid, of_runs uuid[])",

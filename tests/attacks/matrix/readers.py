@@ -1,4 +1,4 @@
-"""Functions that see further than whoever calls them: what they ask for themselves."""
+"""Functions that see further than whoever calls them: what they ask for themselves. The searches: `isolation`."""
 
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.rows import insert, release
@@ -7,42 +7,6 @@ LATE = insert("event", run_id="%(run)s", seq="3")
 GAP = insert("event", type="'ended'", outcome="'failed'")
 
 CASES = (
-    Case(
-        guard="body items_with asks w.workspace_id = current_setting('app.workspace_id')::uuid",
-        what="find another workspace's campaign",
-        attack="select 1 from search_items('spring', 99) where item_id = %(b_campaign)s",
-        behind=("policy approvals_itemword search",),
-    ),
-    Case(
-        guard="body items_with asks d.workspace_id = current_setting('app.workspace_id')::uuid",
-        what="find another workspace's recipient",
-        attack="select 1 from search_items('bo@x.example', 99) where item_id = %(b_campaign)s",
-        behind=("policy approvals_delivery search",),
-    ),
-    Case(
-        guard="body decisions_with asks w.workspace_id = current_setting('app.workspace_id')::uuid",
-        what="find another workspace's decision",
-        attack="select 1 from search_decisions('because', 99) where decision_id = %(b_dismissal)s",
-        behind=("policy approvals_decisionword search",),
-    ),
-    Case(
-        guard="policy approvals_itemword search",
-        what="find another customer's run",
-        attack="select 1 from search_items('customer-2', 99)",
-        subject="customer-1",
-    ),
-    Case(
-        guard="policy approvals_decisionword search",
-        what="find a decision as one customer",
-        attack="select 1 from search_decisions('because', 99)",
-        subject="customer-1",
-    ),
-    Case(
-        guard="policy approvals_delivery search",
-        what="find a recipient as one customer",
-        attack="select 1 from search_items('bo@x.example', 99)",
-        subject="customer-1",
-    ),
     Case(
         guard="body payload_matches asks e.workspace_id = current_setting('app.workspace_id')::uuid",
         what="guess another workspace's payload",

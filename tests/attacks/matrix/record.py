@@ -52,6 +52,17 @@ CASES = (
         refusal="append-only",
     ),
     Case(
+        guard="trigger approvals_payload payload_forgotten",
+        what="be found by the words of what was erased",
+        by="owner",
+        attack=(
+            "delete from approvals_payload p using approvals_decision d"
+            " where d.id = %(dismissal)s and p.id = d.payload_id",
+            "select 1 from approvals_decisionword where decision_id = %(dismissal)s and word = 'because'",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
         guard="trigger approvals_payload payload_no_truncate",
         by="owner",
         attack=("truncate approvals_payload", "select 1 where pg_relation_size('approvals_payload') = 0"),

@@ -8,17 +8,17 @@ from tests.attacks.matrix.rows import EVE, VALID, insert, release, replay
 
 JOBLESS = "trigger approvals_job job_has_its_decision"
 NO_BIRTH = "trigger approvals_run run_born"
-UNPLACED = "trigger approvals_run run_added"
+UNPLACED = ("trigger approvals_run run_added", "trigger approvals_run run_findable")
 TOLD = ("trigger approvals_event event_received", "trigger approvals_event journal_advanced")
 # What a trigger would find out first about a row in a workspace that does not exist.
 BEHIND_A_GHOST = {
-    "run": (UNPLACED,),
+    "run": UNPLACED,
     "campaign": ("trigger approvals_campaign campaign_added",),
+    "runtool": ("trigger approvals_runtool runtool_placed",),
     "event": TOLD,
     "job": (JOBLESS,),
-    "runtool": ("trigger approvals_runtool runtool_placed",),
 }
-TELLS = {"event": "P0002 query returned no rows", "runtool": "P0002 query returned no rows"}
+TELLS = dict.fromkeys(("event", "runtool"), "P0002 query returned no rows")
 ADDED_BY_TRIGGERS = ("queueitem", "runtool")
 
 
@@ -63,7 +63,7 @@ FOREIGN = (
         guard="constraint approvals_run run_lineage_same_workspace",
         attack=insert("run", replay_of_id="%(run)s", lineage_id="%(b_run)s"),
         refusal="(run_lineage)",
-        behind=(NO_BIRTH, UNPLACED),
+        behind=(NO_BIRTH, *UNPLACED[:1]),
     ),
     Case(
         guard="constraint approvals_event event_run_same_workspace",
@@ -275,8 +275,9 @@ ONCE = (
         guard="constraint approvals_runtool run_tool_once",
         by="owner",
         attack=insert("runtool", run_id="%(run)s", lineage_id="%(run)s", name="'send_email'"),
-        refusal="0 rows",
+        what="a lineage twice under one tool",
         behind=("trigger approvals_runtool runtool_placed",),
+        refusal="0 rows",
     ),
     Case(
         guard="constraint approvals_token approvals_token_digest_key",

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.guards import (
     ATTACKERS,
+    closed_by_rls,
     columns,
     constraint,
     every_guard,
+    functions,
     keys_to,
     lines,
     triggers,
-    unseen,
 )
 from tests.attacks.matrix.rows import VALID, insert, replay
 
@@ -22,14 +23,14 @@ CHANGE = {
     "beat": "detail = 'eve'",
     "campaign": "comment = 'eve'",
     "decision": "actor_name = 'Eve'",
-    "decisionword": "at = '1999-01-01'",
-    "itemword": "at = '1999-01-01'",
-    "place": "relation = 1",
+    "decisionword": "decision_id = gen_random_uuid()",
     "delivery": "reply = 'eve'",
     "event": "name = 'eve'",
+    "itemword": "item_id = gen_random_uuid()",
     "job": "task_id = 'eve'",
     "member": "roles = '{admin}'",
     "payload": "body = 'eve'",
+    "place": "timeline = 77",
     "queueitem": "tab = 'history'",
     "run": "interrupted_why = 'eve'",
     "runtime": "base_url = 'http://eve.example'",
@@ -68,10 +69,25 @@ CITED_ELSEWHERE = {
     "user": "alter table account_emailaddress drop constraint"
     " account_emailaddress_user_id_2c513194_fk_approvals_user_id"
 }
-PLACE_NOW = "place_now(OUT system bigint, OUT timeline integer, OUT database bigint, OUT relation bigint)"
+# Nobody has adopted this place yet, as in a copy whose one row was taken out.
+BEFORE = {"place": "delete from approvals_place"}
+BEHIND_A_WORD = {
+    role: (
+        f"no select on approvals_itemword for {role}",
+        f"no select on approvals_decisionword for {role}",
+        "policy approvals_decisionword search",
+        f"no execute on last_word(word text) for {role}",
+    )
+    for role in ATTACKERS
+}
+CHANGES_PLACE = {
+    role: tuple(f"no {right} on approvals_place for {role}" for right in ("insert", "update"))
+    for role in ATTACKERS
+}
 READ_FOR_A_RECORD = tuple(
     f"no select on approvals_{noun} for ingest" for noun in ("payload", "toolcall", "callevent")
 )
+PLACE_NOW = next(signature for signature in functions() if signature.startswith("place_now("))
 # signature without names: (the attack, what else is in its way)
 CALLS: dict[tuple[str, str], tuple[str | tuple[str, ...], tuple[str, ...]]] = {
     ("settle_run", "ingest"): ("select settle_run(%(workspace)s, %(run)s)", ()),
@@ -88,39 +104,51 @@ CALLS: dict[tuple[str, str], tuple[str | tuple[str, ...], tuple[str, ...]]] = {
     ("all_workspaces", "ingest"): ("select 1 from all_workspaces() where workspace_id = %(b_workspace)s", ()),
     ("due", "ingest"): ("select 1 from due(99) where workspace_id = %(b_workspace)s", ()),
     ("overdue_jobs", "ingest"): ("select 1 where overdue_jobs('-1 day') > 1", ()),
-    ("search_decisions", "ingest"): ("select 1 from search_decisions('because', 10)", ()),
+    ("search_items", "ingest"): ("select 1 from search_items('spring', 10)", ()),
+    ("search_decisions", "ingest"): ("select 1 from search_decisions('ada', 10)", ()),
+    ("items_with", "app"): ("select 1 from items_with('bo@x', 10)", (BEHIND_A_WORD["app"])),
+    ("items_with", "ingest"): (
+        "select 1 from items_with('bo@x', 10)",
+        (*BEHIND_A_WORD["ingest"], "no select on approvals_delivery for ingest"),
+    ),
+    ("decisions_with", "app"): ("select 1 from decisions_with('ada', 10)", BEHIND_A_WORD["app"]),
+    ("decisions_with", "ingest"): ("select 1 from decisions_with('ada', 10)", BEHIND_A_WORD["ingest"]),
     ("log_heads", "ingest"): ("select 1 from log_heads() where workspace_id = %(b_workspace)s", ()),
     ("log_anchors", "ingest"): (
-        "select 1 from log_anchors('1999-01-01') where workspace_id = %(b_workspace)s",
+        "select 1 from log_anchors('-infinity') where workspace_id = %(b_workspace)s",
         (),
     ),
-    **{
-        ("adopt_place", role): (
-            "select adopt_place()",
-            tuple(f"no {right} on approvals_place for {role}" for right in rights)
-            + (() if role == "app" else (f"no execute on {PLACE_NOW} for ingest",)),
-        )
-        for role, rights in {"app": ("insert", "update"), "ingest": ("select", "insert", "update")}.items()
-    },
-    **{
-        (f"{nouns}s_with", role): (
-            f"select 1 from {nouns}s_with('{word}', 9)",
-            (
-                f"no select on approvals_{nouns}word for {role}",
-                f"policy approvals_{nouns}word workspace",
-                f"no execute on last_word(word text) for {role}",
-                *(
-                    ()
-                    if (nouns, role) != ("item", "ingest")
-                    else ("no select on approvals_delivery for ingest",)
-                ),
-            ),
-        )
-        for nouns, word in {"item": "spring", "decision": "because"}.items()
-        for role in ATTACKERS
-    },
-    ("search_items", "ingest"): ("select 1 from search_items('spring', 10)", ()),
+    ("place_now", "ingest"): ("select 1 from place_now()", ()),
+    # A copy that was taken before something was sent, and that sends it again because nobody asks.
+    ("adopt_place", "app"): ("select adopt_place()", CHANGES_PLACE["app"]),
+    ("adopt_place", "ingest"): (
+        "select adopt_place()",
+        (
+            *CHANGES_PLACE["ingest"],
+            "no select on approvals_place for ingest",
+            f"no execute on {PLACE_NOW} for ingest",
+        ),
+    ),
 }
+# To place an item fails where there is none, which tells whoever may not see it that there is one.
+TELLING = (
+    *(
+        Case(
+            guard=f"no execute on place_lineage(of_workspace uuid, of_lineage uuid) for {role}",
+            what="learn of another customer's run",
+            by=role,
+            attack="select place_lineage(%(workspace)s, %(open_run)s)",
+            subject="customer-1",
+        )
+        for role in ATTACKERS
+    ),
+    Case(
+        guard="no execute on place_campaign(of_workspace uuid, of_campaign uuid) for ingest",
+        what="learn of a campaign",
+        by="ingest",
+        attack="select place_campaign(%(workspace)s, %(campaign)s)",
+    ),
+)
 
 
 def cases() -> Iterator[Case]:
@@ -151,13 +179,22 @@ def _of_a_table(guard: str, right: str, noun: str, role: str) -> Case:
         attack = f"select * from {table}"
         if noun == "toolcall":
             behind = (f"no select on approvals_callevent for {role}",)
+        behind += closed_by_rls(table)
     elif right == "insert":
-        attack, behind = insert(noun, **FORGED.get(noun, {})), INGEST_BEHIND.get(noun, ())
+        attack, behind = (
+            insert(noun, **FORGED.get(noun, {})),
+            (*INGEST_BEHIND.get(noun, ()), *closed_by_rls(table)),
+        )
+        given = BEFORE.get(noun, "")
         workspace = "ghost" if noun == "workspace" else workspace
     elif right == "update":
-        attack, behind = f"update {table} set {CHANGE[noun]}", triggers(table, "UPDATE")
+        attack = f"update {table} set {CHANGE[noun]}"
+        behind = (*triggers(table, "UPDATE"), *closed_by_rls(table))
     elif right == "delete":
-        attack, behind = f"delete from {table}", (*triggers(table, "DELETE"), *keys_to(table))
+        attack, behind = (
+            f"delete from {table}",
+            (*triggers(table, "DELETE"), *keys_to(table), *closed_by_rls(table)),
+        )
         if noun == "payload":  # what goes with it is nobody's but owner's either
             behind += ("trigger approvals_payload payload_forgotten",)
         given = CITED_ELSEWHERE.get(noun, "")
@@ -172,9 +209,6 @@ def _of_a_table(guard: str, right: str, noun: str, role: str) -> Case:
             " execute function suppress_redundant_updates_trigger()",
             "select 1 from pg_trigger where tgname = 'eve'",
         )
-    behind += unseen(table, role) if right != "truncate" else ()
-    if (right, noun) == ("insert", "place"):
-        given = "delete from approvals_place"
     return Case(guard=guard, by=role, attack=attack, behind=behind, workspace=workspace, given=given)
 
 
@@ -228,5 +262,5 @@ def _on_column(table: str, column: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*citing, *on_it))) + (policies if column == "workspace_id" else ())
 
 
-CASES = tuple(cases())
+CASES = (*cases(), *TELLING)
 assert {case.by for case in CASES} <= set(ATTACKERS)

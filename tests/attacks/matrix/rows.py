@@ -24,10 +24,7 @@ VALID: dict[str, dict[str, str]] = {
     },
     "event": {**HERE, "run_id": "%(open_run)s", "seq": "2", "type": "'heartbeat'", "at": "now()"},
     "runtool": {**HERE, "run_id": "%(open_run)s", "lineage_id": "%(open_run)s", "name": "'eve'",
-                "tab": "'decide'", "since": "now()", "due": "now()"},
-    "itemword": {**HERE, "item_id": "%(run)s", "word": "'eve'", "at": "now()"},
-    "decisionword": {**HERE, "decision_id": "%(dismissal)s", "word": "'eve'", "at": "now()"},
-    "place": {"id": "1", "system": "1", "timeline": "1", "database": "1", "relation": "1"},
+        "tab": "'history'", "since": "now()", "due": "'infinity'"},
     "decision": {
         "id": EVES_DECISION, **HERE, "kind": "'dismiss'", "actor_kind": "'member'", "actor_id": "'1'",
         "actor_name": "'Eve'", "actor_roles": "'{}'", "sign_in": "''", "target_kind": "'run'", "target_id": "%(run)s",
@@ -55,6 +52,9 @@ VALID: dict[str, dict[str, str]] = {
         "audience_row_id": "%(draft_audience)s", "position": "1", "address": "'eve@x.example'",
         "dedupe_key": "'eve@x.example'", "message_id": "'<eve@x.example>'",
     },
+    "place": {"id": "1", "system": "1", "timeline": "1", "database": "1", "relation": "1"},
+    "itemword": {**HERE, "item_id": "%(campaign)s", "word": "'eve'", "at": "now()"},
+    "decisionword": {**HERE, "decision_id": "%(dismissal)s", "word": "'eve'", "at": "now()"},
     "queueitem": {
         "id": EVE, **HERE, "kind": "'run'", "tab": "'decide'", "state": "'failed'", "agent": "''", "subject": "''",
         "title": "'Eve'", "since": "now()", "due": "'infinity'",
@@ -72,6 +72,12 @@ def release(kind: str = "'approve'", **job: str) -> tuple[str, str]:
     """A releasing decision about the pending campaign with its job, which is valid as it is."""
     about = {"target_kind": "'campaign'", "target_id": "%(campaign)s", "item_id": "%(campaign)s"}
     return insert("decision", kind=kind, **about), insert("job", **job)
+
+
+def told(job: str, **spoiled: str) -> str:
+    """The entry that says what came of a job."""
+    about = {"target_kind": "'job'", "target_id": job, "item_id": job, "id": "gen_random_uuid()"}
+    return insert("decision", **about | {"kind": "'outcome'", "actor_kind": "'system'"} | spoiled)
 
 
 def replay(of: str = "%(run)s", **spoiled: str) -> str:

@@ -149,6 +149,13 @@ OWNER = (
         " grant secondlook_sweep to secondlook_owner",
     ),
     Case(guard="owner does not inherit from sweep", by="owner", attack=THEIR_RUNS, refusal="0 rows"),
+    Case(
+        guard="search is not bypassrls",
+        what="look into another workspace as the searches do",
+        by="owner",
+        attack=("set local role secondlook_search", theirs("itemword")),
+        refusal="0 rows",
+    ),
 )
 SETTINGS = (
     Case(

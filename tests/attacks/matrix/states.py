@@ -5,14 +5,15 @@ from itertools import permutations
 
 from approvals.rules import states
 from tests.attacks.matrix.case import Case
-from tests.attacks.matrix.rows import EVE, insert, release
+from tests.attacks.matrix.rows import EVE, insert, release, told
 
 # What else has to be set so that nothing but the step itself is wrong.
-TOLD, UNTOLD = ("done", "failed", "in_doubt"), ("trigger approvals_job job_end_is_told",)
 ALONG = {
     "job": ", fence = fence + 1",
     "delivery": ", job_id = %(job_at_work)s, fence = 2, attempted_at = now()",
 }
+TOLD = ("trigger approvals_job job_end_is_told",)
+ENDS = ("done", "failed", "in_doubt")
 
 
 def illegal_steps() -> Iterator[Case]:
@@ -26,8 +27,8 @@ def illegal_steps() -> Iterator[Case]:
                     what=f"{old} to {new}",
                     attack=f"update approvals_{machine.name} set {column} = '{new}'{ALONG.get(machine.name, '')}"
                     f" where id = %({machine.name}_{old})s",
-                    behind=UNTOLD if machine.name == "job" and new in TOLD else (),
                     refusal=f"23514 {machine.name} may not go from {old} to {new} ({machine.name}_transition)",
+                    behind=TOLD if machine.name == "job" and new in ENDS else (),
                 )
 
 
@@ -99,6 +100,7 @@ RELEASED_BY = {
     "attempt for a job that nobody claimed": ATTEMPT.format("%(job_queued)s", 5, SENT),
     "attempt with the fence of a worker that was given up": ATTEMPT.format("%(job_running)s", 4, SENT),
 }
+ERASED = "erased_at = now(), vars = '{}', email = '', address = ''"
 AUTHORITY = (
     *(
         Case(
@@ -153,6 +155,23 @@ SEALED = (
         what="redirect a sealed recipient",
         by="owner",
         attack="update approvals_audiencerow set address = 'eve@x.example' where id = %(audience)s",
+        refusal="only ever erased",
+    ),
+    Case(
+        guard="trigger approvals_audiencerow audience_only_erased",
+        what="refuse a recipient by the way of erasing",
+        by="owner",
+        attack=f"update approvals_audiencerow set {ERASED}, state = 'refused', reason = 'eve' where id = %(audience)s",
+        refusal="only ever erased",
+    ),
+    Case(
+        guard="trigger approvals_audiencerow audience_only_erased",
+        what="write to somebody else in the place of who was erased",
+        by="owner",
+        attack=(
+            f"update approvals_audiencerow set {ERASED} where id = %(audience)s",
+            "update approvals_audiencerow set erased_at = null, address = 'eve@x.example' where id = %(audience)s",
+        ),
         refusal="only ever erased",
     ),
     Case(
@@ -222,81 +241,8 @@ QUEUE = (
             *RELEASED,
             f"update approvals_job set status = 'running', fence = 1 where id = {EVE}",
             f"update approvals_job set status = 'in_doubt' where id = {EVE}",
+            told(EVE),
             "select 1 from approvals_queueitem where id = %(run)s and tab <> 'decide'",
-        ),
-        refusal="(job_end_is_told)",
-        behind=UNTOLD,
-    ),
-    Case(
-        guard="trigger approvals_job job_end_is_told",
-        what="end a job of which the log says nothing",
-        attack="update approvals_job set status = 'failed' where id = %(job_in_doubt)s",
-        refusal="(job_end_is_told)",
-    ),
-    Case(
-        guard="trigger approvals_job send_job_moved",
-        what="pause a sending and ask nobody",
-        attack=(
-            "update approvals_job set status = 'paused' where id = %(job)s",
-            "select 1 from approvals_queueitem where id = %(sent_campaign)s and tab <> 'decide'",
-        ),
-        refusal="0 rows",
-    ),
-    Case(
-        guard="trigger approvals_queueitem queueitem_moved",
-        what="hide an interrupted run from the filter by tool",
-        attack=(
-            insert("event", type="'tool_call'", call_id="'c9'", name="'wire_money'"),
-            "update approvals_run set status = 'interrupted', interrupted_at = now() where id = %(open_run)s",
-            "select 1 from approvals_runtool where lineage_id = %(open_run)s and tab <> 'decide'",
-        ),
-        refusal="0 rows",
-    ),
-    Case(
-        guard="trigger approvals_runtool runtool_placed",
-        what="place a run elsewhere in the filter by tool",
-        by="owner",
-        attack=(
-            insert("runtool", tab="'history'"),
-            "select 1 from approvals_runtool where name = 'eve' and tab = 'history'",
-        ),
-        refusal="0 rows",
-    ),
-    Case(
-        guard="trigger approvals_run run_findable",
-        what="report a run that no search finds",
-        attack=(
-            insert("run", external_id="'unfindable'"),
-            "select 1 where not exists (select from search_items('unfindable', 9))",
-        ),
-        refusal="0 rows",
-    ),
-    Case(
-        guard="trigger approvals_campaign campaign_findable",
-        what="propose a campaign that no search finds",
-        attack=(
-            insert("campaign", name="'unfindable'"),
-            "select 1 where not exists (select from search_items('unfindable', 9))",
-        ),
-        refusal="0 rows",
-    ),
-    Case(
-        guard="trigger approvals_decision decision_becomes_findable",
-        what="decide what no search finds",
-        attack=(
-            insert("decision", agent="'unfindable'"),
-            "select 1 where not exists (select from search_decisions('unfindable', 9))",
-        ),
-        refusal="0 rows",
-    ),
-    Case(
-        guard="trigger approvals_payload payload_forgotten",
-        what="find a decision by words that were erased",
-        by="owner",
-        attack=(
-            "delete from approvals_payload where id = (select payload_id from approvals_decision"
-            " where id = %(dismissal)s)",
-            "select 1 from approvals_decisionword where decision_id = %(dismissal)s and payload_id is not null",
         ),
         refusal="0 rows",
     ),
@@ -325,6 +271,15 @@ QUEUE = (
         attack=(
             "update approvals_delivery set state = 'in_doubt' where id = %(delivery_attempting)s",
             "select 1 from approvals_queueitem where id = %(campaign)s and state = 'pending'",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="trigger approvals_job send_job_moved",
+        what="pause a campaign and ask nobody",
+        attack=(
+            "update approvals_job set status = 'paused' where id = %(job)s",
+            "select 1 from approvals_queueitem where id = %(sent_campaign)s and tab <> 'decide'",
         ),
         refusal="0 rows",
     ),

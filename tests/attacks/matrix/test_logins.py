@@ -11,6 +11,7 @@ from approvals.selectors.roles import READERS
 from tests.attacks.matrix.arena import Arena
 from tests.attacks.matrix.guards import named
 
+READS = {"sweep": "select id from approvals_run", "search": "select word from approvals_itemword"}
 PASSWORD = "known-to-eve"
 
 
@@ -37,19 +38,23 @@ def test_nobody_signs_in_as_a_reader(reader: str, arena: Arena) -> None:
         role = f"secondlook_{reader}"
         url = arena.servers.postgres.dsn(role, PASSWORD, arena.database)
         with psycopg.connect(url) as connection:
-            return connection.execute("select 1").rowcount
+            connection.execute(
+                "select set_config('app.workspace_id', %s, true), set_config('app.subject', '', true)",
+                [str(arena.values["workspace"])],
+            )
+            return connection.execute(READS[reader]).rowcount
 
     role = f"secondlook_{reader}"
     with changed(arena, f"alter role {role} password '{PASSWORD}'", f"alter role {role} password null"):
         assert "is not permitted to log in" in refusal(enter)
-        with changed(arena, f"alter role {role} login", f"alter role {role} nologin") as superuser:
+        with changed(arena, f"alter role {role} login", f"alter role {role} nologin"):
             # The database lets in whom it names, which the readers are not among.
             assert "permission denied for database" in refusal(enter)
-            superuser.execute(f"grant connect on database {arena.database} to {role}")
-            assert enter() == 1
-            assert named(f"{reader} does not log in") in arena.doctor()
-            arena.superuser.rollback()
-            superuser.execute(f"revoke connect on database {arena.database} from {role}")
+            let_in = f"connect on database {arena.database}"
+            with changed(arena, f"grant {let_in} to {role}", f"revoke {let_in} from {role}"):
+                assert enter() > 2
+                assert named(f"{reader} does not log in") in arena.doctor()
+                arena.superuser.rollback()
     assert arena.doctor() == ""
     arena.superuser.rollback()
 

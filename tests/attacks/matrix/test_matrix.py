@@ -38,10 +38,10 @@ def test_no_guard_is_without_an_attack() -> None:
 
 
 TOMORROW = {
-    "tables": ("approvals_place owner=owner rls=forced", "rls approvals_place"),
+    "tables": ("approvals_tomorrow owner=owner rls=forced", "rls approvals_tomorrow"),
     "policies": (
-        "approvals_place workspace permissive all to app using (workspace_id IS NULL)",
-        "policy approvals_place workspace",
+        "approvals_tomorrow workspace permissive all to app using (workspace_id IS NULL)",
+        "policy approvals_tomorrow workspace",
     ),
     "triggers": (
         "approvals_job job_named BEFORE INSERT FOR EACH ROW EXECUTE FUNCTION f()",
@@ -49,8 +49,8 @@ TOMORROW = {
     ),
     "constraints": ("approvals_job job_outcome CHECK (true)", "constraint approvals_job job_outcome"),
     "functions": (
-        "one_more() owner=sweep definer stable sql search_path=pg_catalog, pg_temp",
-        "no execute on one_more() for ingest",
+        "tomorrow() owner=sweep definer stable sql search_path=pg_catalog, pg_temp",
+        "no execute on tomorrow() for ingest",
     ),
 }
 
@@ -69,6 +69,28 @@ def test_every_guard_that_is_attacked_or_excused_is_one() -> None:
     spoken_of = {guard for case in CASES for guard in (case.guard, *case.behind)}
     inside = {guard for guard in spoken_of if guard.startswith("body ")}  # no list knows these
     assert sorted((spoken_of | EXCUSED.keys()) - known - inside) == []
+
+
+def test_ingest_may_nothing_that_app_may_not() -> None:
+    """Which is the excuse for app that is no member of it."""
+    for (thing, role), rights in guards.held().items():
+        if role == "ingest":
+            of_app = guards.held()[thing, "app"]
+            for right, columns in rights.items():
+                assert right in of_app and (not of_app[right] or (columns and columns <= of_app[right])), (
+                    thing
+                )
+    for table, name, what in guards.lines("policies"):
+        assert "ingest" not in what or "app" in what or what.startswith("restrictive"), (table, name)
+
+
+def test_sweep_is_shown_every_row_of_what_it_may_read() -> None:
+    """Which is the excuse for its BYPASSRLS."""
+    may_read = {
+        thing for (thing, role), rights in guards.held().items() if role == "sweep" and "select" in rights
+    }
+    everything = "permissive select to sweep using true"
+    assert may_read == {table for table, _, what in guards.lines("policies") if what == everything}
 
 
 def test_no_guard_is_excused_that_is_attacked() -> None:
