@@ -139,6 +139,7 @@ def claims_whatever_is_there(lab: Lab) -> None:
 
 def queues_again_after_the_intent(lab: Lab) -> None:
     """A lost worker's replay is simply tried again."""
+    lab.owner.execute("drop trigger job_intent_is_kept on approvals_job")
 
     def queued(job: Job, status: str, outcome: str) -> str:
         Job.objects.filter(id=job.id).update(
