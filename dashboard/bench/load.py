@@ -53,9 +53,7 @@ def fill(
     """Make these pieces, and the campaigns of a workspace with its first; `findable` fills the runs' words too."""
     connection.execute("set session_replication_role = replica")
     connection.execute("set synchronous_commit = off")
-    statements = [_RUNS, _ITEMS, _PLACED_TOOLS if _has_words(connection) else _TOOLS, _JOURNALS]
-    if findable and _has_words(connection):
-        statements.append(_WORDS)
+    statements = [_RUNS, _ITEMS, _TOOLS, _JOURNALS, *([_WORDS] if findable else [])]
     for place, first, last in work:
         values = _values(place, first, last)
         for statement in statements:
@@ -70,12 +68,6 @@ def look(connection: psycopg.Connection) -> None:
     """What autovacuum does in time: statistics for the planner, and which pages everybody may see."""
     connection.execute("vacuum (analyze)")
     connection.execute("checkpoint")
-
-
-def _has_words(connection: psycopg.Connection) -> bool:
-    """Whether what can be found stands as words in a table of its own, and tools where their item stands."""
-    row = connection.execute("select to_regclass('approvals_itemword') is not null").fetchone()
-    return bool(row and row[0])
 
 
 def _values(place: Place, first: int, last: int) -> dict[str, object]:
@@ -159,17 +151,14 @@ _ITEMS: LiteralString = f"""
   select id, %(w)s, 'run', tab, status, id, agent, subject, 'ticket-' || n, since, 'infinity' from ({_PLACED}) r
 """
 _TOOLS: LiteralString = f"""
-  insert into approvals_runtool (workspace_id, run_id, lineage_id, name)
-  select %(w)s, id, id, tool from ({_RUN}) r where tool is not null
-"""
-_PLACED_TOOLS: LiteralString = f"""
   insert into approvals_runtool (workspace_id, run_id, lineage_id, name, tab, since, due)
   select %(w)s, id, id, tool, tab, since, 'infinity' from ({_PLACED}) r where tool is not null
 """
 _WORDS: LiteralString = f"""
   insert into approvals_itemword (workspace_id, item_id, word, at)
   select %(w)s, id, word, at
-  from ({_RUN}) r, lateral (select words_of(subject) union select words_of('ticket-' || n)) found (word)
+  from ({_RUN}) r, lateral (
+    select unnest(words_of(subject)) union select unnest(words_of('ticket-' || n))) found (word)
 """
 _JOURNALS: LiteralString = f"""
   with told as materialized (
