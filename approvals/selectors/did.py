@@ -8,10 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models.functions import Length
 
 from approvals.db.binding import current_workspace
-from approvals.models import Payload
 from approvals.rules.digests import canonical
 
 COUNTED = 1_000  # where a count stops counting
@@ -152,8 +150,11 @@ def _short_bodies(ids: Iterable[UUID | None]) -> dict[UUID | None, Any]:
     wanted = {id for id in ids if id is not None}
     if not wanted:
         return {}
-    short = Payload.objects.annotate(length=Length("body")).filter(id__in=wanted, length__lte=READ)
-    return {id: json.loads(body) for id, body in short.values_list("id", "body")}
+    with connection.cursor() as cursor:  # a page asks for a hundred: one list is read faster than a hundred values
+        cursor.execute(
+            "select id, body from approvals_payload where id = any(%s) and length(body) <= %s", [list(wanted), READ]
+        )
+        return {id: json.loads(body) for id, body in cursor.fetchall()}
 
 
 def _recipients(contents: Iterable[Any]) -> tuple[str, ...]:

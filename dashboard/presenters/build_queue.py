@@ -48,7 +48,7 @@ def queue_page(
 ) -> QueuePage:
     """The whole page; `older` is the place behind the last row where there is more."""
     wanted = asked.wanted
-    back = form.address(wanted, after=asked.after)
+    back = places.back(form.address(wanted, after=asked.after))
     return QueuePage(
         title="Queue",
         live=queue_live(places, wanted, counts),
@@ -99,7 +99,7 @@ def _row(
     return QueueRow(
         kind=_KIND.get(item.kind, item.kind),
         title=summary_line(item.title),
-        url=places.item(item.kind, item.target_id, places.back(back)),
+        url=places.item(item.kind, item.target_id, back),
         state=chips.queue_state(item.kind, item.state),
         risk=risk,
         agent=reveal_line(item.agent),
