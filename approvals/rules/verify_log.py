@@ -106,7 +106,8 @@ def report(log: Log, anchor: str | None) -> int:
         )
     what = "packet" if log.is_packet else "selection" if selected else "log"
     print(f"HOLDS: every entry of this {what} is as it was sealed.")
-    print(f"Workspace  {shown(header.get('name', ''))} ({shown(header['workspace'])})")
+    name = shown(header.get("name", ""))
+    print(f"Workspace  {shown(header['workspace'])}; its name, which is not sealed: {name}")
     print(f"Entries    {log.count:,}" + (f", number {log.first:,} to {log.seq:,}" if log.count else ""))
     if log.count:
         print(f"Period     {shown(log.since)} to {shown(log.until)}")

@@ -8,6 +8,9 @@ from django.db.models import Q, QuerySet
 from approvals.models import AudienceRow, Decision, Delivery, Event, Job, Payload, Run
 from approvals.selectors.reach import spelling_of
 
+QUOTED = "“.*”"  # what stands in an outcome in somebody else's words (connectors.http)
+FORGOTTEN = "“…”"
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -17,11 +20,12 @@ class Kept:
     inputs: int
     events: int
     evidence: int
+    answers: int
     recipients: int
     planned: int  # deliveries to them that have not begun
 
     def __bool__(self) -> bool:
-        return bool(self.inputs or self.events or self.evidence or self.recipients)
+        return bool(self.inputs or self.events or self.evidence or self.answers or self.recipients)
 
 
 def runs_of(subject: str) -> QuerySet[Run]:
@@ -56,6 +60,13 @@ def evidence_about(subject: str) -> QuerySet[Payload]:
     return Payload.objects.filter(id__in=Decision.objects.filter(about).values("payload_id"))
 
 
+def answers_about(subject: str) -> QuerySet[Job]:
+    """Replays of their runs whose outcome quotes what the runtime answered."""
+    return Job.objects.filter(run_id__in=runs_of(subject).values("id"), outcome__regex=QUOTED).exclude(
+        outcome__contains=FORGOTTEN
+    )
+
+
 def recipients_in(subject: str) -> list[int]:
     """Their rows in the audiences of campaigns, also those that got nothing: as duplicates, or refused."""
     addressed = AudienceRow.objects.filter(
@@ -74,6 +85,7 @@ def kept(subject: str) -> Kept:
         inputs=inputs_of(subject).count(),
         events=events_of(subject).count(),
         evidence=evidence_about(subject).count(),
+        answers=answers_about(subject).count(),
         recipients=len(recipients_in(subject)),
         planned=deliveries_to(subject).filter(state="planned").count(),
     )

@@ -75,13 +75,20 @@ def begin(workspace_id: UUID, wanted: Wanted) -> Export:
 def entries_of_item(decision: Decision, *, at_most: int) -> tuple[Export, list[Entry], bool]:
     """(the export, its entries, whether there are more) of one decision and all that came after it about its item.
 
+    Where not all of it fits, refused attempts are left out first, and the header says so.
     Reads in the open transaction.
     """
     about = Q(id=decision.id)
     if decision.item_id is not None:
         about |= Q(item_id=decision.item_id, seq__gt=decision.seq)
-    export = _export(decision.workspace_id, {"packet": str(decision.id)}, [about])
+    packet = {"packet": str(decision.id)}
+    export = _export(decision.workspace_id, packet, [about])
     found = _batch(export, after=decision.seq - 1, size=at_most + 1)
+    if len(found) > at_most and any(entry["kind"] == "refused" for entry in found[1:]):
+        # Anybody may be refused as often as they like: no decision, and nothing that came of one, is left out for that.
+        told = Q(id=decision.id) | ~Q(kind="refused")
+        export = _export(decision.workspace_id, packet | {"without": "refused"}, [about, told])
+        found = _batch(export, after=decision.seq - 1, size=at_most + 1)
     more = len(found) > at_most
     return export, found[:at_most], more
 

@@ -8,10 +8,14 @@ from django.db import connection
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """`known`: the place was ever written down. `moved`: the database is elsewhere now, so it is a copy."""
+    """`known`: the place was ever written down. `moved`: the database is elsewhere now, so it is a copy.
+
+    `unfinished`: somebody said that it is the real one, and not everything was held back yet.
+    """
 
     known: bool
     moved: bool
+    unfinished: bool = False
     restored_at: datetime | None = None
 
 
@@ -20,7 +24,7 @@ def stand() -> Stand:
     with connection.cursor() as cursor:
         cursor.execute(
             "select (p.system, p.timeline, p.database, p.relation) <> (n.system, n.timeline, n.database, n.relation),"
-            " p.restored_at from approvals_place p, place_now() n"
+            " p.restoring_since is not null, p.restored_at from approvals_place p, place_now() n"
         )
         row = cursor.fetchone()
     return Stand(True, *row) if row else Stand(known=False, moved=False)

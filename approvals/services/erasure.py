@@ -6,6 +6,7 @@ Only the owner may. One transaction: whoever is killed in between has erased not
 from dataclasses import asdict
 
 from django.db import transaction
+from django.db.models import F, Func, Value
 from django.db.models.functions import Now
 
 from approvals.access.actors import Actor
@@ -43,6 +44,9 @@ def erase(*, by: Actor, subject: str, reason: str) -> tuple[Kept, Decision | Non
         erasure.inputs_of(subject),
     ):
         payloads.delete()
+    erasure.answers_about(subject).update(
+        outcome=Func(F("outcome"), Value(erasure.QUOTED), Value(erasure.FORGOTTEN), function="regexp_replace")
+    )
     AudienceRow.objects.filter(id__in=erasure.recipients_in(subject)).update(
         vars="{}", email="", address="", erased_at=Now()
     )

@@ -26,6 +26,9 @@ SECTIONS = ("tables", "policies", "triggers", "constraints", "functions", "bodie
 HEADER = """# What has to be in Postgres, one line a thing; `manage.py doctor` compares. Role names have no prefix here.
 # After a change of a migration or of grants.sql: `manage.py doctor --ground` on a fresh database; read the diff."""
 MOVED = "This database was restored from a backup, copied, or failed over: run `python3 manage.py restored`"
+UNFINISHED = (
+    "`manage.py restored` was cut short, and what was due may not be paused everywhere: run it once more"
+)
 SHOWN = 300  # characters of a detail in the one sentence of a refused start
 
 _FUNCTION = re.compile(
@@ -177,7 +180,9 @@ def _moved() -> list[str]:
     where = stand()
     if not where.known:
         return ["Nobody wrote down where this database lives: run `python3 manage.py migrate`"]
-    return [MOVED] if where.moved else []
+    if where.moved:
+        return [MOVED]
+    return [UNFINISHED] if where.unfinished else []
 
 
 @cache

@@ -123,10 +123,14 @@ def requeue(held: Claim, *, wait_s: float = 0, outcome: str = "") -> bool:
 
 
 def _update(held: Claim, assignments: str, condition: str, *values: Any) -> bool:
+    """Only for whoever holds the job. One that runs on without a lease is nobody's any more: its new run is watched.
+
+    So it is after its doubt was ended by the first event, or by a person, and its worker wakes up with another answer.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             f"update approvals_job set {assignments}"  # noqa: S608 - the words are this module's own
-            f" where id = %s and fence = %s and status = 'running' {condition}",
+            f" where id = %s and fence = %s and status = 'running' and lease_until is not null {condition}",
             [*values, held.job_id, held.fence],
         )
         return bool(cursor.rowcount == 1)

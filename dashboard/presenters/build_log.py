@@ -180,9 +180,13 @@ def _said(value: str | float) -> str:
 
 
 def _after_note(export: Export, sealed: Sequence[Mapping[str, Any]], more: bool) -> str:
+    cut = "More followed than fit here."
+    if "without" in export.filter:
+        cut += " Refused attempts are left out."
     if more:
-        first = len(sealed) - 1
-        return f"More followed than fit here. These are the first {first}; an export of the log holds all of them."
+        return f"{cut} These are the first {len(sealed) - 1}; an export of the log holds all of them."
+    if "without" in export.filter:
+        return f"{cut} An export of the log holds them too. Its last entry, when this was made, was {export.head.seq}."
     nothing = "nothing more about it" if len(sealed) > 1 else "nothing about what came of it"
     return f"The log holds {nothing}, up to entry {export.head.seq}, its last when this packet was made."
 

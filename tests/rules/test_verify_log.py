@@ -138,6 +138,13 @@ def test_what_reads_alike_or_is_of_another_kind_is_changed(
     assert "was changed" in sentence
 
 
+def test_a_name_that_anybody_could_have_written_is_not_told_as_sealed(ours: Lines, said: Said) -> None:
+    ours[0]["name"] = "Harbour"
+    code, text = said(ours)
+    assert code == 0
+    assert f"Workspace  {ours[0]['workspace']}; its name, which is not sealed: Harbour\n" in text
+
+
 def test_the_same_bytes_in_other_letters_are_changed(ours: Lines, said: Said) -> None:
     entry = ours[7]
     for field, value in (

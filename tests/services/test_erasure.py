@@ -175,6 +175,23 @@ def test_so_do_those_about_a_job_that_was_to_reach_them(erase, mia):
         assert decisions.evidence_of(Decision.objects.get(id=given_up.id)) == {}
 
 
+@pytest.mark.parametrize("kind", ["refused", "in_doubt"])
+def test_so_does_what_a_runtime_answered_about_their_replay(erase, ada, kind):
+    jobs_of = {}
+    for subject in (ANNA, "bo@example.org"):
+        started = replay(ada, f.clean_run(subject=subject))
+        held = jobs.claim(job_id=started.job.id, task_id="t")
+        assert handover.prepare(held=held)
+        said = f"The runtime answered ({subject}): “Anna Berg “of 12 Mill Lane” has moved”."
+        assert handover.settle(held=held, kind=kind, detail=said)
+        jobs_of[subject] = started.job
+    found, _ = erase()
+    assert found.answers == 1
+    assert f.fresh(jobs_of[ANNA]).outcome == f"The runtime answered ({ANNA}): “…”."
+    assert "Mill Lane" in f.fresh(jobs_of["bo@example.org"]).outcome
+    assert not erase()[0]
+
+
 def test_erasing_twice_is_harmless_and_logged_once(erase):
     f.dead_run()
     erase()

@@ -7,6 +7,7 @@ from approvals.models import Decision, Job, Run
 from approvals.services import campaigns, handover, jobs, replays, sweep
 from tests import factories as f
 from tests.services.sends import approve
+from tests.services.starts import resolve_job
 from tests.shared import slug
 
 pytestmark = pytest.mark.usefixtures("desk")
@@ -141,6 +142,29 @@ def test_a_late_answer_is_not_written_down_by_somebody_who_lost_the_lease(ada, l
     jobs.expire(job_id=started.job.id)
     assert not handover.settle(held=held, kind=kind, detail="too late")
     assert (f.fresh(started.job).status, f.fresh(started.run).status) == ("in_doubt", "running")
+
+
+@pytest.mark.parametrize("kind", ["accepted", "refused", "in_doubt"])
+@pytest.mark.parametrize("by", ["the runtime", "a person"])
+def test_nor_by_one_who_wakes_when_the_doubt_is_over(ada, lease_over, by, kind):
+    started, held, _ = handed_over(ada)
+    lease_over(held.job_id)
+    jobs.expire(job_id=started.job.id)
+    if by == "a person":
+        resolve_job(ada, started.job, "happened")
+    else:
+        f.tell(f.fresh(started.run), f.said("Good morning."))
+        jobs.follow(job_id=started.job.id)
+    before = f.fresh(started.job)
+    assert before.status == "running"
+    assert not handover.settle(held=held, kind=kind, detail="too late")
+    after = f.fresh(started.job)
+    assert (after.status, after.outcome, after.accepted_at) == (
+        before.status,
+        before.outcome,
+        before.accepted_at,
+    )
+    assert f.fresh(started.run).status == "running"
 
 
 def test_a_claim_counts_as_long_as_nobody_took_it_away(ada, lease_over):

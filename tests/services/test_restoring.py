@@ -138,6 +138,17 @@ def test_where_it_stands_is_written_down_and_a_copy_is_told_apart(restored, as_s
     assert row.restored_at and row.restoring_since is None
 
 
+def test_cut_short_nothing_starts_even_where_the_files_were_put_back_in_place(restored, as_superuser):
+    restored()
+    assert not stand().unfinished
+    as_superuser("update approvals_place set restoring_since = now()")
+    assert stand().unfinished and not stand().moved
+    [place] = [guard for guard in guards.examine(probe=False) if guard.guard == "place"]
+    assert not place.holds and "cut short" in place.detail
+    restored()
+    assert not stand().unfinished
+
+
 def test_only_the_owner_says_where_it_stands(desk):
     for statement in ("select adopt_place()", "update approvals_place set restored_at = null"):
         with pytest.raises(DatabaseError, match="permission denied"), transaction.atomic():

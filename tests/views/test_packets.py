@@ -153,6 +153,21 @@ def test_of_very_many_that_followed_the_first_are_in_it(
     assert verified(page.html, tmp_path, capsys)[0] == 0
 
 
+def test_refused_attempts_leave_nothing_else_out(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(views, "PACKET_ENTRIES", 3)
+    decision = world.forced(world.run("refund-1", call("c1", "send_email"))).decision
+    for _ in range(5):
+        later(world, decision, "refused", tried="replay", said="Somebody was first.")
+    last = later(world, decision, "outcome", run="refund-1", status="done", outcome="The new run completed.")
+    page = Read(packet_of(world, decision))
+    assert "The new run completed." in page and "Somebody was first." not in page
+    assert "More followed than fit here. Refused attempts are left out." in page
+    code, said = verified(page.html, tmp_path, capsys)
+    assert code == 0 and last.hash.hex() in said
+
+
 def test_whatever_stands_in_the_evidence_is_only_text(world: World) -> None:
     run = world.run("r")
     odd: list[Any] = [

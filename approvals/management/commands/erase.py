@@ -62,6 +62,7 @@ class Command(OperatorCommand):
             (found.inputs, "what their runs were started with (those cannot start again then)"),
             (found.events, "texts of events (what the runs called, were answered and said)"),
             (found.evidence, "texts of decisions (reasons, and what the deciders saw)"),
+            (found.answers, "outcomes of replays (what the runtime answered)"),
             (found.recipients, "rows in the audiences of campaigns (the given spelling, the variables)"),
             (found.planned, "messages that have not left, and are skipped"),
         ):
