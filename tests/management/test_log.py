@@ -107,9 +107,9 @@ class TestExport:
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
         export()
         told = capsys.readouterr().err.split("\r")
-        assert told[1].startswith("  0 %  0 of 8 entries,")
-        assert told[5].startswith(" 50 %  4 of 8 entries, 1 a second")
-        assert told[9].startswith("100 %  8 of 8 entries,")
+        assert told[1].startswith("[................]   0 %  0 of 8 entries,")
+        assert told[5].startswith("[########........]  50 %  4 of 8 entries, 1 a second")
+        assert told[9].startswith("[################] 100 %  8 of 8 entries,")
         assert told[-2:] == [" " * 78, ""], "and makes place for what follows"
 
     def test_writes_csv_for_spreadsheets(self, export: Callable[..., str], tmp_path: Path) -> None:
