@@ -6,6 +6,8 @@ from typing import Any
 
 import structlog
 
+# Who audits waits for its lines, however quiet an operator wants the rest to be.
+NEVER_QUIET = "approvals.tasks.log_watch"
 SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "signature")
 
 
@@ -18,7 +20,7 @@ def drop_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMap
 
 
 def configure(config: dict[str, str]) -> None:
-    """Django calls this with settings.LOGGING; `level` is the root level."""
+    """Django calls this with settings.LOGGING; `level` is the root level, which does not silence the log's anchors."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
@@ -40,6 +42,7 @@ def configure(config: dict[str, str]) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(config["level"])
+    logging.getLogger(NEVER_QUIET).setLevel(logging.INFO)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

@@ -150,9 +150,11 @@ def _short_bodies(ids: Iterable[UUID | None]) -> dict[UUID | None, Any]:
     wanted = {id for id in ids if id is not None}
     if not wanted:
         return {}
-    with connection.cursor() as cursor:  # a page asks for a hundred: one list is read faster than a hundred values
+    # A page asks for a hundred: one list is read faster than a hundred values.
+    with connection.cursor() as cursor:
         cursor.execute(
-            "select id, body from approvals_payload where id = any(%s) and length(body) <= %s", [list(wanted), READ]
+            "select id, body from approvals_payload where id = any(%s) and length(body) <= %s",
+            [list(wanted), READ],
         )
         return {id: json.loads(body) for id, body in cursor.fetchall()}
 

@@ -81,9 +81,9 @@ class Lab:
         """Run one worker process for this job; its exit code (-9 when it was killed at the fault point)."""
         return self._run(self._task(job), FAULT_AT=fault, **env)
 
-    def decide_in_a_process(self, run: Run, *, fault: str) -> int:
-        """Ada's forced replay in a process that dies at the fault point; its exit code."""
-        return self._run(self._deciding(run), FAULT_AT=fault)
+    def decide_in_a_process(self, about: Run | Campaign, *, fault: str) -> int:
+        """Ada's forced replay or approval in a process that dies at the fault point; its exit code."""
+        return self._run(self._deciding(about), FAULT_AT=fault)
 
     @contextmanager
     def frozen_work(self, job: Job, *, at: str) -> Iterator[subprocess.Popen[str]]:
@@ -92,9 +92,9 @@ class Lab:
             yield process
 
     @contextmanager
-    def frozen_decision(self, run: Run, *, at: str, **env: str) -> Iterator[subprocess.Popen[str]]:
+    def frozen_decision(self, about: Run | Campaign, *, at: str) -> Iterator[subprocess.Popen[str]]:
         """A process that froze at a fault point while Ada decided."""
-        with self._frozen(self._deciding(run), at, **env) as process:
+        with self._frozen(self._deciding(about), at) as process:
             yield process
 
     def wake(self, frozen: subprocess.Popen[str]) -> int:
@@ -128,15 +128,19 @@ class Lab:
     def _task(self, job: Job) -> list[str]:
         return ["-m", "tests.faults.worker", job.kind, str(job.id), str(self.workspace_id)]
 
-    def _deciding(self, run: Run) -> list[str]:
+    def _deciding(self, about: Run | Campaign) -> list[str]:
         program = (
             "import django, uuid; django.setup()\n"
-            "from approvals.models import Run\nfrom approvals.db.binding import bind\n"
-            "from django.db import transaction\nfrom tests.faults.lab import Lab\n"
+            f"from approvals.models import {type(about).__name__} as Model\n"
+            "from tests.faults.lab import Lab\n"
             f"lab = Lab.__new__(Lab); lab.workspace_id = uuid.UUID('{self.workspace_id}')\n"
-            f"lab.forced(lab.read(lambda: Run.objects.get(id='{run.id}')))\n"
+            f"lab.decides(lab.read(lambda: Model.objects.get(id='{about.id}')))\n"
         )
         return ["-c", program]
+
+    def decides(self, about: Run | Campaign) -> Decision:
+        """Ada lets this happen."""
+        return self.forced(about).decision if isinstance(about, Run) else self.approved(about)
 
     def pass_lease(self) -> None:
         """Let every lease run out, and the clock act on it."""
@@ -221,9 +225,13 @@ class Lab:
     def approved_campaign(self, recipients: int, external_id: str = "c-1") -> Campaign:
         """A sealed campaign for so many recipients, approved by Ada."""
         campaign = self.pending_campaign(recipients, external_id)
-        with bind(self.workspace_id):
-            campaigns.approve(by=ADA, campaign_id=campaign.id, shown=self.shown_campaign())
+        self.approved(campaign)
         return campaign
+
+    def approved(self, campaign: Campaign) -> Decision:
+        """Ada's approval of a campaign."""
+        with bind(self.workspace_id):
+            return campaigns.approve(by=ADA, campaign_id=campaign.id, shown=self.shown_campaign())[0]
 
     def pending_campaign(self, recipients: int, external_id: str = "c-1") -> Campaign:
         """A sealed campaign for so many recipients, which waits for a decision."""

@@ -129,16 +129,18 @@ def test_woken_before_anybody_noticed_it_still_begins_nothing(
     )
 
 
-def test_whoever_freezes_while_deciding_stops_the_others_for_a_moment_only(lab: Lab) -> None:
+@pytest.mark.parametrize("noun", ["run", "campaign"])
+def test_whoever_freezes_while_deciding_stops_the_others_for_a_moment_only(noun: str, lab: Lab) -> None:
     lab.env["IDLE_IN_TRANSACTION_S"] = "2"
-    run, other = lab.dead_run(), lab.dead_run("run-2")
-    with lab.frozen_decision(run, at="decide.before_commit") as frozen:
-        lab.forced(other)  # the log of the workspace is free again, so this comes back
-        started = lab.forced(run)
+    about = lab.dead_run() if noun == "run" else lab.pending_campaign(RECIPIENTS)
+    other = lab.dead_run("run-2")
+    with lab.frozen_decision(about, at="decide.before_commit") as frozen:
+        lab.decides(other)  # the log of the workspace is free again, so this comes back
+        decision = lab.decides(about)
         assert lab.wake(frozen) != 0
         assert "terminating connection due to idle-in-transaction timeout" in lab.said
-    decided = lab.read(lambda: list(Decision.objects.filter(target_id=run.id).values_list("id", flat=True)))
-    assert decided == [started.decision.id]
+    decided = lab.read(lambda: list(Decision.objects.filter(target_id=about.id).values_list("id", flat=True)))
+    assert decided == [decision.id]
     assert lab.releases() == lab.read(Job.objects.count) == 2
 
 

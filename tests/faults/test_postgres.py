@@ -21,6 +21,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from approvals.models import Decision, Delivery, Job, Run
 from dashboard.embedded import postgres as embedded
+from dashboard.embedded.cluster import ROLE_OF_ALIAS
 from dashboard.embedded.valkey import Valkey
 from tests import cluster
 from tests.cluster import TestServers
@@ -43,7 +44,7 @@ def servers_of_its_own(
 ) -> Iterator[TestServers]:
     """A Postgres that can be killed; this process uses a database of it meanwhile."""
     del servers, django_db_setup
-    before = {alias: dict(connections.settings[alias]) for alias in cluster.ROLE_OF_ALIAS}
+    before = {alias: dict(connections.settings[alias]) for alias in ROLE_OF_ALIAS}
     with django_db_blocker.unblock(), cluster.running(fast=False) as mine:
         cluster.point_at(mine, mine.new_database())
         try:

@@ -1,5 +1,6 @@
 """The real processes together: dispatchers, Celery workers and a broker, some of them killed."""
 
+import json
 import signal
 import time
 from collections import Counter
@@ -10,6 +11,7 @@ import pytest
 from django.conf import settings
 
 from approvals.models import Campaign, Delivery, Job
+from approvals.selectors import log_heads
 from dashboard.embedded.valkey import Valkey
 from tests.faults.crew import Crew
 from tests.faults.lab import LEASE_S, Lab, eventually, is_frozen
@@ -61,6 +63,18 @@ def test_a_decision_reaches_the_runtime_once_through_dispatcher_and_worker(
     eventually(lambda: status(lab, started.job) == "done", "the job followed its run")
     assert lab.read(lambda: Job.objects.get(id=started.job.id).task_id)
     assert len(runtime.requests) == 1
+
+
+def test_a_dispatcher_tells_the_anchors_of_the_log_however_quiet_it_was_asked_to_be(
+    lab: Lab, crew: Crew
+) -> None:
+    lab.env["LOG_LEVEL"] = "ERROR"
+    lab.forced(lab.dead_run())
+    head = lab.read(log_heads.head)
+    crew.dispatcher()
+    eventually(lambda: "log anchor" in crew.said(), "an anchor was told")
+    [told] = [json.loads(line) for line in crew.said().splitlines() if "log anchor" in line]
+    assert (told["workspace_id"], told["seq"], told["hash"]) == (str(lab.workspace_id), head.seq, head.hash)
 
 
 def test_a_dispatcher_that_dies_after_publishing_loses_and_repeats_nothing(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from approvals.db.binding import bind
-from approvals.models import Campaign, Delivery, Job
+from approvals.models import Campaign, Decision, Delivery, Job
 from approvals.services import campaigns
 from tests.faults.lab import ADA, Lab
 from tests.servers.smtp import SmtpSink
@@ -84,3 +84,14 @@ def test_a_batch_ends_and_the_next_one_goes_on(lab: Lab, sink: SmtpSink) -> None
     lab.work_until_quiet()
     assert states(lab) == {"sent": RECIPIENTS}
     assert len(sink.recipients) == RECIPIENTS
+
+
+def test_killed_while_approving_nothing_is_approved(lab: Lab, sink: SmtpSink) -> None:
+    campaign = lab.pending_campaign(RECIPIENTS)
+    before = lab.read(Decision.objects.count)
+    assert lab.decide_in_a_process(campaign, fault="decide.before_commit") == -9
+    assert lab.read(Decision.objects.count) == before
+    assert lab.read(Job.objects.count) == 0
+    assert lab.read(lambda: Campaign.objects.get(id=campaign.id).status) == "pending"
+    lab.work_until_quiet()
+    assert sink.recipients == []

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ from django.db import transaction
 
 from approvals.access.actors import operator
 from approvals.db.binding import bind
+from approvals.management.commands.log import Command
 from approvals.models import Decision
 from approvals.rules import verify_log
 from approvals.selectors import log_check, log_export
 from approvals.selectors.payloads import contents_of
 from approvals.services import decisions
+from dashboard.forms.decisions import FILTER_NAMES
 from tests.world import World, call
 
 BASE_PYTHON = getattr(sys, "_base_executable", sys.executable)
@@ -87,6 +90,27 @@ class TestExport:
         assert kinds(export("--recipient", "zoe@example.com")) == ["reject"]
         assert kinds(export("--from", "2999-01-01")) == []
         assert kinds(export("--until", "2999-01-01", "--kind", "reject")) == ["reject"]
+
+    def test_has_an_option_for_each_filter_that_a_page_exports(self) -> None:
+        """A search brings some entries only, so neither of the two exports it."""
+        parser = Command().create_parser("manage.py", "log")
+        given = parser.parse_args(["export", "--workspace", "w", "--out", "x"])
+        assert FILTER_NAMES.keys() - {"text"} <= vars(given).keys()
+
+    def test_tells_a_terminal_how_far_it_is_and_nobody_else(
+        self, export: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        clock = count()
+        monkeypatch.setattr("approvals.management.commands.log.time.monotonic", lambda: next(clock))
+        export()
+        assert capsys.readouterr().err == ""
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        export()
+        told = capsys.readouterr().err.split("\r")
+        assert told[1].startswith("[................]   0 %  0 of 8 entries,")
+        assert told[5].startswith("[########........]  50 %  4 of 8 entries, 1 a second")
+        assert told[9].startswith("[################] 100 %  8 of 8 entries,")
+        assert told[-2:] == [" " * 78, ""], "and makes place for what follows"
 
     def test_writes_csv_for_spreadsheets(self, export: Callable[..., str], tmp_path: Path) -> None:
         text = export("--csv", "--kind", "reject")

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from approvals.access.actors import operator
 from approvals.db.binding import bind, current
 from approvals.rules import verify_log
 from approvals.selectors import log_check, log_export
+from approvals.selectors.decisions import Wanted
 from approvals.selectors.log_check import Checked
 from approvals.selectors.log_heads import Head
 from approvals.services import log_checks
@@ -109,7 +111,7 @@ def test_no_workspace_stays_bound_while_a_reader_takes_their_time(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_export, "BATCH", 2)
-    export = log_export.begin(world.workspace.id, log_export.Wanted())
+    export = log_export.begin(world.workspace.id, Wanted())
     depth = len(connection.savepoint_ids)
     seen = []
     for entry in log_export.entries(export):
@@ -119,8 +121,27 @@ def test_no_workspace_stays_bound_while_a_reader_takes_their_time(
     assert seen == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.parametrize("lines_of", [log_export.json_lines, log_export.csv_lines])
+def test_no_more_than_a_batch_is_in_memory(
+    world: World, monkeypatch: pytest.MonkeyPatch, lines_of: Callable[[log_export.Export], Iterator[str]]
+) -> None:
+    """However long the log is: the next entries are read once those before are gone."""
+    batch, read = log_export._batch, 0
+
+    def counted(*args: Any, **how: Any) -> list[log_export.Entry]:
+        nonlocal read
+        read += len(found := batch(*args, **how))
+        return found
+
+    monkeypatch.setattr(log_export, "BATCH", 2)
+    monkeypatch.setattr(log_export, "_batch", counted)
+    ahead = [read - taken for taken, _ in enumerate(lines_of(log_export.begin(world.workspace.id, Wanted())))]
+    assert (read, len(ahead)) == (6, 1 + 6)
+    assert max(ahead) <= log_export.BATCH
+
+
 def test_what_is_written_meanwhile_is_not_in_it(world: World, tmp_path: Path) -> None:
-    export = log_export.begin(world.workspace.id, log_export.Wanted())
+    export = log_export.begin(world.workspace.id, Wanted())
     lines = log_export.json_lines(export)
     first = next(lines)
     world.rejected(world.campaign("Winter schedule"))

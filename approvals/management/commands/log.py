@@ -25,6 +25,8 @@ from approvals.selectors import log_check, log_export
 from approvals.selectors.decisions import OTHERS, Wanted, kinds_there, person_by_email
 from approvals.services import log_checks
 
+BAR = 16  # characters
+
 
 class Command(OperatorCommand):
     """The log."""
@@ -113,9 +115,10 @@ class Telling:
         now = time.monotonic()
         if self._on and now - self._told >= 0.2:
             self._told = now
-            rate = done / (now - self._began)
-            told = f"\r{done * 100 // self._total:3d} %  {done:,} of {self._total:,} entries, {rate:,.0f} a second  "
-            print(told, end="", file=sys.stderr, flush=True)
+            bar = "#" * (done * BAR // self._total)
+            share, rate = done * 100 // self._total, done / (now - self._began)
+            told = f"{done:,} of {self._total:,} entries, {rate:,.0f} a second"
+            print(f"\r[{bar:.<{BAR}}] {share:3d} %  {told}  ", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
         """Make place for what follows."""
