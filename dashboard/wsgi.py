@@ -1,7 +1,6 @@
 """What gunicorn serves.
 
-With gunicorn's --preload a broken guard ends the server itself; without it, gunicorn would start one worker after
-the other, each of which ends.
+A broken guard ends the server itself: gunicorn starts no other worker after one that ends with CANNOT_LOAD.
 """
 
 import gc
@@ -10,6 +9,8 @@ import sys
 
 import django
 from django.core.exceptions import ImproperlyConfigured
+
+CANNOT_LOAD = 4  # gunicorn.arbiter.Arbiter.APP_LOAD_ERROR
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
@@ -23,4 +24,4 @@ try:
     gc.freeze()  # what is here now stays: no page waits for a collection that looks at all of it again
 except ImproperlyConfigured as error:
     print(error, file=sys.stderr, flush=True)
-    raise SystemExit(1) from None
+    raise SystemExit(CANNOT_LOAD) from None

@@ -25,6 +25,10 @@ def writing(out: str, stdout: Any, *, force: bool) -> Iterator[TextIO]:
     place = Path(out)
     if place.is_dir():
         raise CommandError(f"--out: {out} is a folder; name a file in it.")
+    if place.is_symlink() or (place.exists() and not place.is_file()):
+        raise CommandError(
+            f"--out: {out} is no plain file, so nothing is put in its place; - is standard output."
+        )
     if place.exists() and not force:
         raise CommandError(
             f"--out: {out} is there already; choose another name, or write over it with --force."

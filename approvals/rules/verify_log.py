@@ -57,6 +57,10 @@ PACKET = (
     "Compare what is printed in the packet with what stands above. Whether these entries are in the log shows in an"
     " export of the whole log: verify that one with --anchor and a hash from above."
 )
+UNTOLD = (
+    "More texts are gone than the log's own entries about erasures account for. Ask who took them out; if something was"
+    " just being erased, export it anew."
+)
 NO_ANCHOR = (
     "A log that was cut short or written anew before the export would look the same: to rule that out, give --anchor"
     " a hash that was kept elsewhere."
@@ -113,6 +117,8 @@ def report(log: Log, anchor: str | None) -> int:
         print(f"Period     {shown(log.since)} to {shown(log.until)}")
         print(f"Last       entry {log.seq:,}, {log.hash}")
     print(f"Erased     {log.erased:,}{' (their texts are gone; all else is sealed)' if log.erased else ''}")
+    if log.erased > log.told_erased and not log.is_packet and not selected:
+        print(f"           {UNTOLD}")
     if anchor:
         print(f"Anchor     holds: it is entry {log.anchored:,}")
     if log.is_packet:
@@ -132,7 +138,7 @@ class Log:
         self.line = 0  # the number of the line that was read last
         self.is_packet = False
         self.header: dict[str, Any] = {}
-        self.count = self.erased = self.first = self.seq = 0
+        self.count = self.erased = self.told_erased = self.first = self.seq = 0
         self.hash = self.since = self.until = ""
         self.anchored: int | None = None  # the entry that has the anchor's hash
 
@@ -148,6 +154,7 @@ class Log:
             except Bad as bad:
                 where = f"line {self.line}, entry {shown(entry.get('seq'))},"
                 raise Bad(f"{where} was changed: {bad}") from None
+            self.told_erased += erased_by(entry)
             self.check_place(entry)
             self.seq, self.hash, self.until = entry["seq"], entry["hash"], entry["at"]
             if self.hash == anchor:
@@ -304,6 +311,14 @@ def check_seal(entry: dict[str, Any]) -> str:
 def field(text: str | None) -> str:
     """One field as it is hashed: its length in bytes, a colon, the text; “-” for null. So no two lists collide."""
     return "-" if text is None else f"{len(text) if text.isascii() else len(text.encode())}:{text}"
+
+
+def erased_by(entry: dict[str, Any]) -> int:
+    """How many texts of the log an entry about an erasure says that it took."""
+    if entry["kind"] != "erased" or entry["payload"] is None:
+        return 0
+    number = json.loads(entry["payload"]["body"]).get("evidence")
+    return number if type(number) is int else 0
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The command lines of our own processes, each given to this Python in the project's folder."""
 
 MIGRATE = ["manage.py", "migrate"]
+RESTORED = ["manage.py", "restored", "--yes"]
 DISPATCH = ["manage.py", "dispatch"]
 DEMO_PREPARE = ["manage.py", "demo", "prepare"]
 DEMO_RUN = ["manage.py", "demo", "run"]

@@ -49,6 +49,7 @@ class Options:
     demo: bool
     role_prefix: str
     project: Path
+    restored: bool = False  # the data was put back from a copy
 
 
 class Supervisor:
@@ -112,6 +113,8 @@ class Supervisor:
         environ = told.write_env(home.data, chosen, environ)
 
         self._migrate(environ)
+        if self.options.restored:
+            self._hold_back(environ)
         self._start_ours(pages, told.without_owner(environ))
 
     # -- the servers
@@ -158,6 +161,13 @@ class Supervisor:
             need_space(child.log.parent, MB)
             raise Trouble(f"The tables could not be brought up to date: {child.last_words()} ({child.log})")
         self.say("The tables are up to date")
+
+    def _hold_back(self, environ: Mapping[str, str]) -> None:
+        """Before anything of ours starts: what was due when the copy was made waits for a person."""
+        child = self._python("restored", programs.RESTORED, environ)
+        if self.processes.finish(child, MIGRATE_S):
+            raise Trouble(f"What was due could not be held back: {child.last_words()} ({child.log})")
+        self.say("What was due when the copy was made is paused; it stands in the queue")
 
     def _start_ours(self, pages: socket.socket, environ: Mapping[str, str]) -> None:
         self._keep("web", programs.web(pages.fileno()), environ, pages.fileno())

@@ -39,7 +39,7 @@ def _empty(asked: Asked, found: Found) -> Empty | None:
     return Empty(
         "Nothing here goes by that",
         "No message, run or call of this workspace has exactly this id or address. Copy it whole, as it stands in"
-        " the message or on the page.",
+        " the message or on the page. A message that an agent sent with a tool of its own goes by its run or its call.",
     )
 
 

@@ -11,7 +11,7 @@ from dashboard.presenters.chips import Chip
 from dashboard.presenters.decisions import DecisionFilter, DecisionsPage, LogBox
 from dashboard.presenters.parts import Choice, DecisionLine, Empty, Link
 from dashboard.presenters.places import Places
-from dashboard.presenters.text import plain, reveal_line, summary_line
+from dashboard.presenters.text import plain, summary_line
 
 # In the order of the filter: first what is decided most. What happens to `{x}`, and the word for it.
 DID: Mapping[str, str] = {
@@ -89,11 +89,16 @@ def decision_line(entry: Entry, places: Places, now: datetime, *, back: str = ""
         about=summary_line(name_of(entry), 100),
         about_url=target_url(entry, places),
         about_kind=target_kind(entry),
-        reason=summary_line(_words_of(entry))
-        if entry.given is not None
-        else reveal_line("altered" if entry.altered else "erased"),
+        reason=summary_line(_words_of(entry)),
+        gone=_gone(entry),
         outcome=chips.job_state(state) if (state := entry.job or ended_as(entry)) else None,
     )
+
+
+def _gone(entry: Entry) -> str:
+    if entry.given is not None:
+        return ""
+    return "Its text is not what was written." if entry.altered else "Its text was erased."
 
 
 def kind_of(entry: Entry) -> Chip:

@@ -92,6 +92,7 @@ class DecisionLine:
     about_url: str = ""
     about_kind: str = ""  # run or campaign, where it has a page
     reason: SafeString = NOTHING
+    gone: str = ""  # instead of the reason, where its text was erased or altered
     outcome: Chip | None = None
 
 

@@ -98,6 +98,21 @@ def test_killed_it_leaves_no_orphans_and_the_next_start_finds_everything(data: P
     again.wait_until_nothing_runs()
 
 
+def test_a_data_folder_that_was_put_back_starts_with_what_was_due_held_back(data: Path, start: Start) -> None:
+    up = start(data, "--port", "0")
+    up.wait_for_pages()
+    assert up.stop() == 0
+    restored = start(data, "--port", "0", "--restored")
+    restored.wait_for_pages()
+    assert "What was due when the copy was made is paused" in restored.said
+    with restored.connect("DATABASE_URL") as app, app.transaction():
+        [(workspace,)] = app.execute("select workspace_id from all_workspaces()").fetchall()
+        app.execute("select set_config('app.workspace_id', %s, true), set_config('app.subject', '', true)",
+                    [str(workspace)])  # fmt: skip
+        told = app.execute("select count(*) from approvals_decision where kind = 'restored'")
+        assert told.fetchone() == (1,)
+
+
 def test_killed_in_the_middle_of_the_first_start_it_starts_the_next_time(data: Path, start: Start) -> None:
     up = start(data)
     while not (data / "postgres" / "half").exists():

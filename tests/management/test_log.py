@@ -132,6 +132,16 @@ class TestExport:
         run(*words, "--force")
         assert verify_log.main([str(out)]) == 0
 
+    def test_puts_itself_in_the_place_of_no_device_pipe_or_link(self, world: World, tmp_path: Path) -> None:
+        pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
+        os.mkfifo(pipe)
+        target.write_text("mine")
+        link.symlink_to(target)
+        for out in (pipe, link, Path("/dev/null")):
+            words = ("log", "export", "--workspace", world.workspace.slug, "--out", out, "--force")
+            assert "is no plain file" in refused(*words)
+        assert pipe.is_fifo() and link.is_symlink() and target.read_text() == "mine"
+
     def test_leaves_no_half_file(self, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def breaks(export: Any) -> Any:
             yield "half"

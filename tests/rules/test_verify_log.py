@@ -247,6 +247,7 @@ def test_a_payload_that_is_gone_reads_erased(ours: Lines, said: Said) -> None:
     code, printed = said(ours)
     assert code == 0
     assert "Erased     2 (their texts are gone; all else is sealed)" in printed
+    assert "More texts are gone than the log's own entries about erasures account for." in printed
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,7 @@ def test_erased_texts_read_erased_and_the_rest_stays(
     assert REASON not in page
     assert "Sam Okafor forced a replay of refund-1" in page
     assert decision.digest in page
-    assert "erased" in look(world).row("Forced replay")
+    assert "Its text was erased." in look(world).row("Forced replay")
 
 
 def test_a_decision_of_the_rule_names_the_rule(world: World) -> None:

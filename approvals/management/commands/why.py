@@ -34,7 +34,10 @@ class Command(OperatorCommand):
         with spoken_errors(), in_workspace(workspace), transaction.atomic():
             found = effects_of(query, at_most=AT_MOST)
         if not found.effects:
-            raise CommandError("No message, run or call of this workspace has exactly this id or address.")
+            raise CommandError(
+                "No message, run or call of this workspace has exactly this id or address."
+                " A message that an agent sent with a tool of its own goes by its run or its call."
+            )
         for effect in found.effects:
             self.say(_printable(_title(effect)))
             self.say(f"    {_printable(effect.answer)}")

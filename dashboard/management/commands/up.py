@@ -16,6 +16,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", default="8000", help="where the pages are served (8000)")
+        parser.add_argument(
+            "--restored", action="store_true",
+            help="the data folder is a copy that was put back: pause what was due before anything starts",
+        )  # fmt: skip
         parser.add_argument("--empty", action="store_true", help="start without the demonstration")
         # manage.py takes it away before the settings are read; here for --help.
         parser.add_argument("--data", metavar="DIR", help="where everything is kept (.data)")
@@ -28,5 +32,6 @@ class Command(BaseCommand):
             demo=not options["empty"],
             role_prefix=settings.ROLE_PREFIX,
             project=settings.BASE_DIR,
+            restored=options["restored"],
         )
         raise SystemExit(Supervisor(wanted).run())
