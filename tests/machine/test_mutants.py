@@ -4,14 +4,12 @@ from collections.abc import Callable
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
+from hypothesis import Phase
 
 from tests.machine import mutants
-from tests.machine.machine import Machine
 from tests.machine.mutants import MUTANTS, Mutant
 from tests.machine.scene import Broken, Lab
-from tests.machine.test_machine import STEPS
+from tests.machine.searching import search
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(databases=["default", "ingest"], transaction=True)]
 
@@ -26,18 +24,7 @@ def test_the_machine_catches_a_product_that(
     lab.mutated = True
     mutant.mutate(mutants.Lab(monkeypatch, connect_as("owner")))
     with pytest.raises(Broken) as broken:
-        run_state_machine_as_test(
-            lambda: Machine(lab),
-            settings=settings(
-                max_examples=200,  # all are caught within 40 now; chance moves when the machine changes
-                derandomize=True,
-                stateful_step_count=STEPS,
-                phases=[Phase.generate],
-                database=None,
-                deadline=None,
-                report_multiple_bugs=False,
-                suppress_health_check=list(HealthCheck),
-            ),
-        )
+        # All are caught within 170 now; chance moves when the machine changes.
+        search(lab, examples=1_000, derandomize=True, phases=[Phase.generate], report_multiple_bugs=False)
     print(f"\n{mutant.mutate.__name__}: {lab.caught}\n   {str(broken.value).splitlines()[0]}")
     assert str(broken.value).split(":")[0] in mutant.noticed_by
