@@ -81,6 +81,10 @@ def test_without_a_database_a_command_says_so(process_env: Env, words: tuple[str
     assert sentence(manage({**process_env, **NOWHERE}, *words)).startswith("The database cannot be reached.")
 
 
+def test_without_a_database_nothing_is_migrated(process_env: Env) -> None:
+    assert "The database cannot be reached." in sentence(manage({**process_env, **NOWHERE}, "migrate"))
+
+
 def test_without_a_database_the_doctor_still_answers(process_env: Env) -> None:
     done = manage({**process_env, **NOWHERE}, "doctor", "--json")
     assert done.returncode == 1

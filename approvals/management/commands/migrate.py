@@ -13,6 +13,10 @@ from approvals.management.operator import as_owner, spoken_errors
 class Command(migrate.Command):
     """Django's migrate, run as the owner of every object."""
 
+    def execute(self, *args: Any, **options: Any) -> Any:
+        with spoken_errors():  # the checks of the models ask the database too, before anything else
+            return super().execute(*args, **options)
+
     def handle(self, *args: Any, **options: Any) -> None:
         with spoken_errors(), as_owner(guarded=False):
             super().handle(*args, **options)
