@@ -124,4 +124,11 @@ def own_or_refused(
     own = (first.actor_kind, first.actor_id, first.kind, first.target_id) == (by.kind, by.id, kind, target_id)
     if own and (resolution is None or evidence_of(first).get("resolution") == resolution):
         return first
-    raise AlreadyDecided(first.actor_name, first.kind, first.at, reason_of(first), who_id=str(first.actor_id))
+    raise already(first)
+
+
+def already(first: Decision) -> AlreadyDecided:
+    """The refusal for whoever came after this decision."""
+    return AlreadyDecided(
+        first.actor_name, first.kind, first.at, reason_of(first), who_id=str(first.actor_id)
+    )

@@ -13,6 +13,7 @@ from approvals.rules import decisions as kinds
 from approvals.rules.shown import Shown
 from approvals.rules.verdict import RunFacts, Verdict
 from approvals.selectors.lineages import judged
+from approvals.services import decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,31 @@ def last_release(case: Case) -> Job | None:
     """The job of the lineage's newest replay, with its decision and its run."""
     jobs = Job.objects.select_related("decision", "run").filter(run__lineage_id=case.run.lineage_id)
     return jobs.order_by("-created_at", "-id").first()
+
+
+def record(
+    by: Actor,
+    kind: str,
+    run: Run,
+    shown: Shown,
+    evidence: dict[str, Any],
+    *,
+    target: tuple[str, UUID] | None = None,
+) -> Decision:
+    """The entry about a run, or about its job or call `target` (kind and id)."""
+    target_kind, target_id = target or ("run", run.id)
+    return decisions.record(
+        by=by,
+        kind=kind,
+        target_kind=target_kind,
+        target_id=target_id,
+        item_id=run.lineage_id,
+        agent=run.agent,
+        subject=run.subject,
+        digest=shown.digest,
+        opened_at=shown.opened_at,
+        evidence=evidence,
+    )
 
 
 def evidence_of(case: Case, given: dict[str, Any]) -> dict[str, Any]:

@@ -37,18 +37,8 @@ def resume_replay(*, by: Actor, job_id: UUID, shown: Shown) -> tuple[Decision, b
     case = lineages.judge(run)
     lineages.refuse_stale(case, shown)
     _go_on(job, by)
-    return decisions.record(
-        by=by,
-        kind="resume_replay",
-        target_kind="job",
-        target_id=job.id,
-        item_id=run.lineage_id,
-        agent=run.agent,
-        subject=run.subject,
-        digest=shown.digest,
-        opened_at=shown.opened_at,
-        evidence=lineages.evidence_of(case, {}),
-    ), False
+    evidence = lineages.evidence_of(case, {})
+    return lineages.record(by, "resume_replay", run, shown, evidence, target=("job", job.id)), False
 
 
 @transaction.atomic

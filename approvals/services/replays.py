@@ -10,7 +10,7 @@ from django.db import transaction
 from approvals import faults
 from approvals.access.actors import Actor, TokenBearer, rule_for
 from approvals.access.desk import job_for
-from approvals.exceptions import DECIDED, AlreadyDecided, Conflict, NotFound, Refusal, Stale
+from approvals.exceptions import DECIDED, Conflict, NotFound, Refusal, Stale
 from approvals.models import Decision, Job, Run
 from approvals.rules import decisions as kinds
 from approvals.rules.shown import Shown
@@ -227,9 +227,7 @@ def _decided_meanwhile(case: Case, by: Actor, kind: str, shown: Shown) -> Starte
         return Started(first, job, job.run, repeated=True)
     if job.status == "cancelled":
         raise Stale([f"{first.actor_name} {DECIDED[first.kind]}. {job.outcome}"])
-    raise AlreadyDecided(
-        first.actor_name, first.kind, first.at, decisions.reason_of(first), who_id=str(first.actor_id)
-    )
+    raise decisions.already(first)
 
 
 def refuse_dismissed(case: Case) -> None:
@@ -239,9 +237,7 @@ def refuse_dismissed(case: Case) -> None:
     first = lineages.last_decision(case.run.lineage_id, PUT_ASIDE)
     if first is None:
         raise Conflict("This run was dismissed. Reopen it first.")
-    raise AlreadyDecided(
-        first.actor_name, first.kind, first.at, decisions.reason_of(first), who_id=str(first.actor_id)
-    )
+    raise decisions.already(first)
 
 
 def refuse_begun(job: Job, run: Run) -> None:
@@ -276,16 +272,5 @@ def cancel(*, by: Actor, job_id: UUID, shown: Shown) -> tuple[Decision, bool]:
             "A worker already has this replay, so it cannot be taken back any more.", code="too_late"
         )
     Run.objects.filter(id=run.id, status="running").update(status="cancelled")
-    decision = decisions.record(
-        by=by,
-        kind="cancel_replay",
-        target_kind="job",
-        target_id=job.id,
-        item_id=run.lineage_id,
-        agent=run.agent,
-        subject=run.subject,
-        digest=shown.digest,
-        opened_at=shown.opened_at,
-        evidence={"run": run.external_id},
-    )
-    return decision, False
+    about = ("job", job.id)
+    return lineages.record(by, "cancel_replay", run, shown, {"run": run.external_id}, target=about), False

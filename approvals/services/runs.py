@@ -238,16 +238,4 @@ def _record(
     *,
     target: tuple[str, UUID] | None = None,
 ) -> Decision:
-    target_kind, target_id = target or ("run", case.run.id)
-    return decisions.record(
-        by=by,
-        kind=kind,
-        target_kind=target_kind,
-        target_id=target_id,
-        item_id=case.run.lineage_id,
-        agent=case.run.agent,
-        subject=case.run.subject,
-        digest=shown.digest,
-        opened_at=shown.opened_at,
-        evidence=lineages.evidence_of(case, given),
-    )
+    return lineages.record(by, kind, case.run, shown, lineages.evidence_of(case, given), target=target)
