@@ -10,13 +10,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q, QuerySet
 
 from approvals.models import Decision, Job, Member, QueueItem, Version
 from approvals.selectors.job_progress import Progress, progress_of
 from approvals.selectors.payloads import proven
 from approvals.selectors.reach import reach_of
+from approvals.selectors.words import Found, found_by
 
 PEOPLE = 500  # that the filter offers at most
 FOUND = 500  # entries that a search brings at most
@@ -48,14 +48,6 @@ class Wanted:
     recipient: str = ""
     text: str = ""
     decisions_only: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The entries in which the words of a search occur. `whole` is false where there may be more of them."""
-
-    ids: Sequence[UUID]
-    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +129,7 @@ def search(text: str) -> Found | None:
 
     None where nothing is searched for.
     """
-    if not text:
-        return None
-    with connection.cursor() as cursor:
-        cursor.execute("select decision_id from search_decisions(%s, %s)", [text, FOUND + 1])
-        ids = [row[0] for row in cursor.fetchall()]
-    known = [id for id in ids if id is not None]
-    return Found(known[:FOUND], whole=len(known) == len(ids) <= FOUND)
+    return found_by("search_decisions", text, at_most=FOUND)
 
 
 def page_of(

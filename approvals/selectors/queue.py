@@ -14,6 +14,8 @@ from uuid import UUID
 
 from django.db import connection
 
+from approvals.selectors.words import Found, found_by
+
 TABS = ("decide", "progress", "history")
 COUNTED = 1_000  # where a count stops counting
 FOUND = 500  # items that a search brings at most
@@ -84,14 +86,6 @@ class Counts:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The items in which the words of a search occur. `whole` is false where there may be more of them."""
-
-    ids: Sequence[UUID]
-    whole: bool = True
-
-
 _COLUMNS = """q.id, q.kind, q.tab, q.state, q.run_id, q.agent, q.subject, q.title, q.since,
   nullif(q.due, 'infinity')"""
 
@@ -101,13 +95,7 @@ def search(text: str) -> Found | None:
 
     None where nothing is searched for.
     """
-    if not text:
-        return None
-    with connection.cursor() as cursor:
-        cursor.execute("select item_id from search_items(%s, %s)", [text, FOUND + 1])
-        ids = [row[0] for row in cursor.fetchall()]
-    known = [id for id in ids if id is not None]
-    return Found(known[:FOUND], whole=len(known) == len(ids) <= FOUND)
+    return found_by("search_items", text, at_most=FOUND)
 
 
 def page_of(

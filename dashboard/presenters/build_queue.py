@@ -6,7 +6,8 @@ from datetime import datetime
 from uuid import UUID
 
 from approvals.selectors.did import Attempt, Mailing
-from approvals.selectors.queue import COUNTED, FOUND, Choices, Counts, Found, Item, Position, Wanted
+from approvals.selectors.queue import COUNTED, FOUND, Choices, Counts, Item, Position, Wanted
+from approvals.selectors.words import Found
 from dashboard.forms import queue as form
 from dashboard.presenters import chips, did
 from dashboard.presenters.ages import due, when
