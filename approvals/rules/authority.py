@@ -19,6 +19,8 @@ NOBODY: Mapping[str, str] = {
     "late": "Nobody: this call came late, when its run counted as over.",
     "unknown": "Nobody: no decision that allowed this is in the log.",
 }
+NOT_THERE = "No message, run or call of this workspace has exactly this id or address."
+SENT_BY_A_TOOL = "A message that an agent sent with a tool of its own goes by its run or its call."
 _RULE = "The rule allowed it, because it was certain that nothing had been done: {who}, on {on}."
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from approvals.rules.authority import Effect
+from approvals.rules.authority import NOT_THERE, SENT_BY_A_TOOL, Effect
 from approvals.selectors.authority import Found
 from dashboard.forms.authority import Asked
 from dashboard.presenters import chips
@@ -38,8 +38,7 @@ def _empty(asked: Asked, found: Found) -> Empty | None:
         return None
     return Empty(
         "Nothing here goes by that",
-        "No message, run or call of this workspace has exactly this id or address. Copy it whole, as it stands in"
-        " the message or on the page. A message that an agent sent with a tool of its own goes by its run or its call.",
+        f"{NOT_THERE} Copy it whole, as it stands in the message or on the page. {SENT_BY_A_TOOL}",
     )
 
 

@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from approvals.management.operator import OperatorCommand, add_workspace_argument, in_workspace, spoken_errors
-from approvals.rules.authority import Effect
+from approvals.rules.authority import NOT_THERE, SENT_BY_A_TOOL, Effect
 from approvals.selectors.authority import effects_of
 
 AT_MOST = 50
@@ -34,10 +34,7 @@ class Command(OperatorCommand):
         with spoken_errors(), in_workspace(workspace), transaction.atomic():
             found = effects_of(query, at_most=AT_MOST)
         if not found.effects:
-            raise CommandError(
-                "No message, run or call of this workspace has exactly this id or address."
-                " A message that an agent sent with a tool of its own goes by its run or its call."
-            )
+            raise CommandError(f"{NOT_THERE} {SENT_BY_A_TOOL}")
         for effect in found.effects:
             self.say(_printable(_title(effect)))
             self.say(f"    {_printable(effect.answer)}")
