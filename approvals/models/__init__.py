@@ -6,6 +6,7 @@ from approvals.models.decision import Decision
 from approvals.models.delivery import Delivery
 from approvals.models.event import Event, RunTool, ToolCall
 from approvals.models.job import Job
+from approvals.models.observation import AgentSession, Observation, StoredRow
 from approvals.models.payload import Payload
 from approvals.models.place import Place
 from approvals.models.queue_item import QueueItem
@@ -15,6 +16,7 @@ from approvals.models.user import User
 from approvals.models.workspace import Member, Workspace
 
 __all__ = [
-    "AudienceRow", "Beat", "Campaign", "Decision", "Delivery", "Event", "Job", "Member", "Payload", "Place",
-    "QueueItem", "Run", "RunTool", "Runtime", "Token", "ToolCall", "User", "Version", "Workspace",
+    "AgentSession", "AudienceRow", "Beat", "Campaign", "Decision", "Delivery", "Event", "Job", "Member", "Observation",
+    "Payload", "Place", "QueueItem", "Run", "RunTool", "Runtime", "StoredRow", "Token", "ToolCall", "User", "Version",
+    "Workspace",
 ]  # fmt: skip

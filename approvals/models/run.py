@@ -57,6 +57,11 @@ class Run(IdentifiedModel):
             models.Index(fields=["workspace", "subject", "-created_at"], name="run_subject"),
             models.Index(fields=["workspace", "created_at", "id"], name="run_created"),
             models.Index(fields=["workspace", "external_id"], name="run_external_id"),
+            models.Index(  # what else happened in a session
+                fields=["workspace", "session_id", "created_at"],
+                condition=~models.Q(session_id=""),
+                name="run_session",
+            ),
             models.Index(fields=["silent_after"], condition=models.Q(status="running"), name="run_silent"),
             models.Index(
                 fields=["overlong_after"], condition=models.Q(status="running"), name="run_overlong"

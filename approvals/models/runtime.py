@@ -17,6 +17,9 @@ class Runtime(IdentifiedModel):
     # An admin's word that each call is reported before it is made; without it "no call seen" proves nothing.
     writes_ahead = models.BooleanField(default=False)
     signing_secret = models.BinaryField(default=b"")  # encrypted (services.secrets)
+    database_url = models.BinaryField(db_default=b"", default=b"")  # likewise: where its own store is read
+    # An admin's word that its agents have tools whose own calls leave no trace; then "no call seen" proves nothing.
+    hides_calls = models.BooleanField(db_default=False, default=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:

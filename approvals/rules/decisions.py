@@ -8,7 +8,18 @@ from approvals.exceptions import Invalid
 from approvals.rules.verdict import CallFacts, RunFacts, Verdict
 
 # Exactly one job each (sql/0005_decisions enforces it).
-RELEASING = frozenset({"replay", "force_replay", "replay_again", "approve", "send_again"})
+RELEASING = frozenset(
+    {
+        "replay",
+        "force_replay",
+        "replay_again",
+        "answer_calls",
+        "confirm_call",
+        "reject_call",
+        "approve",
+        "send_again",
+    }
+)
 
 RESOLUTIONS: Mapping[str, str] = {
     "happened": "it happened",

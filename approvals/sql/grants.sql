@@ -28,13 +28,18 @@ grant select, insert on approvals_user to @prefix@_app;
 grant update (password, last_login, name, is_active) on approvals_user to @prefix@_app;
 grant select, insert on approvals_workspace, approvals_member, approvals_runtime, approvals_token, approvals_payload,
   approvals_run, approvals_event, approvals_decision, approvals_job, approvals_campaign, approvals_version,
-  approvals_audiencerow, approvals_delivery to @prefix@_app;
+  approvals_audiencerow, approvals_delivery, approvals_observation, approvals_agentsession, approvals_storedrow
+  to @prefix@_app;
 grant select on approvals_callevent, approvals_toolcall, approvals_runtool, approvals_queueitem to @prefix@_app;
 grant select, insert, update on approvals_beat to @prefix@_app;
 grant select on approvals_place to @prefix@_app;
 grant update (roles) on approvals_member to @prefix@_app;
 grant update (base_url, silence_s, time_limit_s, writes_ahead) on approvals_runtime to @prefix@_app;
 grant update (revoked_at) on approvals_token to @prefix@_app;
+grant update (due_at, lease_until, fence, trouble, notice, troubled_since, read_at, version, facts, asked_at,
+  changed_until, pass_after, pass_began_at, pass_done, pass_total, pass_ended_at) on approvals_observation to @prefix@_app;
+grant update (updated_at, deleted_at) on approvals_agentsession to @prefix@_app;
+grant update (digest, run_id, ends, answers, deleted_at) on approvals_storedrow to @prefix@_app;
 grant update (status, started_at, silent_after, overlong_after, ended_at, interrupted_at, interrupted_why,
   dismissed_at) on approvals_run to @prefix@_app;
 grant update (status, due_at, queued_at, claimed_at, lease_until, fence, intent_at, accepted_at, finished_at,
@@ -67,6 +72,7 @@ grant select (id, workspace_id, runtime_id, subject, hint, digest, revoked_at) o
 grant select (id, workspace_id, kind, status, fence, due_at, lease_until, run_id, accepted_at) on approvals_job
   to @prefix@_sweep;
 grant select (id, workspace_id, status, silent_after, overlong_after, max_seq) on approvals_run to @prefix@_sweep;
+grant select (workspace_id, runtime_id, due_at, lease_until, fence) on approvals_observation to @prefix@_sweep;
 grant select (workspace_id, seq, at, kind, hash) on approvals_decision to @prefix@_sweep;
 grant select (workspace_id, item_id, word, at) on approvals_itemword to @prefix@_search;
 grant select (workspace_id, decision_id, word, at) on approvals_decisionword to @prefix@_search;
