@@ -1,10 +1,11 @@
-import approvals.models.base
+import uuid
+
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import uuid
 from django.conf import settings
 from django.db import migrations, models
 
+import approvals.models.base
 from approvals import sql
 
 

@@ -17,8 +17,12 @@ class Observation(IdentifiedModel):
     due_at = models.DateTimeField(db_default=Now())
     lease_until = models.DateTimeField(null=True)
     fence = models.BigIntegerField(db_default=0, default=0)
-    trouble = models.TextField(blank=True, db_default="", default="")  # why the store cannot be read, one sentence
-    notice = models.TextField(blank=True, db_default="", default="")  # what the service itself does not answer
+    trouble = models.TextField(
+        blank=True, db_default="", default=""
+    )  # why the store cannot be read, one sentence
+    notice = models.TextField(
+        blank=True, db_default="", default=""
+    )  # what the service itself does not answer
     troubled_since = models.DateTimeField(null=True)
     read_at = models.DateTimeField(null=True)  # when reading last went well
     version = models.TextField(blank=True, db_default="", default="")  # of the service, as it says
@@ -72,7 +76,9 @@ class StoredRow(WorkspaceModel):
     event_id = models.TextField()
     invocation_id = models.TextField()
     at = models.DateTimeField()  # by the store's clock
-    digest = models.BinaryField(null=True, max_length=32)  # SHA-256 of the row; null until it was seen in the store
+    digest = models.BinaryField(
+        null=True, max_length=32
+    )  # SHA-256 of the row; null until it was seen in the store
     run = Reference("approvals.Run", null=True)  # null for a row that is about no run
     ends = models.TextField(blank=True, default="")  # how the run stands after it: rules.observed.Row.ends
     answers = models.BooleanField(default=False)  # whether it answers calls from outside
