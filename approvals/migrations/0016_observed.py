@@ -23,7 +23,6 @@ class Migration(migrations.Migration):
                 ("user", models.TextField()),
                 ("session", models.TextField()),
                 ("updated_at", models.DateTimeField()),
-                ("deleted_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(

@@ -38,8 +38,8 @@ grant update (base_url, silence_s, time_limit_s, writes_ahead) on approvals_runt
 grant update (revoked_at) on approvals_token to @prefix@_app;
 grant update (due_at, lease_until, fence, trouble, notice, troubled_since, read_at, version, facts, asked_at,
   changed_until, pass_after, pass_began_at, pass_done, pass_total, pass_ended_at) on approvals_observation to @prefix@_app;
-grant update (updated_at, deleted_at) on approvals_agentsession to @prefix@_app;
-grant update (digest, run_id, ends, answers, deleted_at) on approvals_storedrow to @prefix@_app;
+grant update (updated_at) on approvals_agentsession to @prefix@_app;
+grant update (digest, deleted_at) on approvals_storedrow to @prefix@_app;
 grant update (status, started_at, silent_after, overlong_after, ended_at, interrupted_at, interrupted_why,
   dismissed_at) on approvals_run to @prefix@_app;
 grant update (status, due_at, queued_at, claimed_at, lease_until, fence, intent_at, accepted_at, finished_at,
