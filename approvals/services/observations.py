@@ -4,7 +4,7 @@ Whoever reads holds a lease, by the database's clock, and says with each step th
 given up writes nothing more.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ LONGEST_TROUBLE = 300  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Reached:
     """How far a pass is: first through the keys of the store, for sessions that are not known, then through those that
     are, by their ids here, for rows that were changed or deleted."""
 
@@ -42,9 +42,10 @@ class Watch:
     database_url: str = field(repr=False)
     hides_calls: bool
     facts: dict[str, dict[str, Any]]
+    notice: str
     asked_at: datetime | None
     changed_until: datetime | None
-    pass_after: Place | None
+    pass_after: Reached | None
     pass_began_at: datetime | None
     pass_ended_at: datetime | None
     pass_done: int
@@ -85,9 +86,10 @@ def claim(*, runtime_id: UUID) -> Watch | None:
         database_url=secrets.unseal(bytes(runtime.database_url)),
         hides_calls=runtime.hides_calls,
         facts=watch.facts,
+        notice=watch.notice,
         asked_at=watch.asked_at,
         changed_until=watch.changed_until,
-        pass_after=_place(watch.pass_after),
+        pass_after=_reached(watch.pass_after),
         pass_began_at=watch.pass_began_at,
         pass_ended_at=watch.pass_ended_at,
         pass_done=watch.pass_done,
@@ -105,23 +107,21 @@ def holds(watch: Watch) -> bool:
 
 
 @transaction.atomic
-def asked(watch: Watch, *, version: str, facts: dict[str, dict[str, Any]], notice: str) -> bool:
+def asked(watch: Watch, *, version: str, facts: dict[str, dict[str, Any]], notice: str) -> Watch:
     """What the service said of itself, or in `notice` why it did not. Facts that were known are kept then."""
-    said: dict[str, Any] = {"notice": notice[:LONGEST_TROUBLE], "asked_at": Now()}
-    if version:
-        said["version"] = version
-    if facts:
-        said["facts"] = watch.facts | facts
-    return _update(watch, **said)
+    watch = replace(watch, facts=watch.facts | facts, notice=notice)
+    said: dict[str, Any] = {"notice": notice[:LONGEST_TROUBLE], "facts": watch.facts, "asked_at": Now()}
+    _update(watch, **said | ({"version": version} if version else {}))
+    return watch
 
 
-def _place(stored: Any) -> Place | None:
+def _reached(stored: Any) -> Reached | None:
     if stored is None:
         return None
-    return Place(key=SessionKey(*stored)) if isinstance(stored, list) and stored else Place(id=stored or None)
+    return Reached(key=SessionKey(*stored)) if isinstance(stored, list) and stored else Reached(id=stored or None)
 
 
-def went_on(watch: Watch, *, after: Place, sessions: int) -> bool:
+def went_on(watch: Watch, *, after: Reached, sessions: int) -> bool:
     """In the open transaction: this pass has come so far, by so many sessions more."""
     stored = [after.key.app, after.key.user, after.key.id] if after.key else after.id or 0
     return _update(watch, pass_after=stored, pass_done=F("pass_done") + sessions)

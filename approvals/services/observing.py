@@ -26,7 +26,7 @@ from approvals.services import lines, payloads
 from approvals.services.observations import Watch
 from approvals.services.secrets import keyed_digest
 
-HIDDEN = "Its application has tools or steps whose own calls leave no trace in its sessions, or did not say what it has."
+HIDDEN = "Its application has tools or steps whose own calls leave no trace here, or did not say what it has."
 PROVEN = "proven"  # how a stored row is marked that says itself that its run is over
 _ALIVE = ("running", "interrupted")
 
@@ -119,7 +119,7 @@ def _ours(watch: Watch, old: Collection[int], reads: Sequence[Read]) -> dict[Ses
 
 
 def _note_differences(batch: _Batch, pk: int, known: Sequence[Known], read: Read, at: datetime) -> None:
-    """Rows that were changed or deleted since they were read, and those that are seen in the store for the first time."""
+    """Rows that were changed or deleted since they were read, and those that the store shows at last."""
     if read.present is None or not known:
         return
     edited, gone, _ = sessions.differences(known, read.present)
