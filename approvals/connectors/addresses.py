@@ -10,7 +10,7 @@ class BadAddress(Exception):
 
 
 def checked(base_url: str, allowed_hosts: Collection[str]) -> httpx.URL:
-    """The base URL, its path without a slash at the end, if it may be called; raises BadAddress otherwise.
+    """The base URL if it may be called; raises BadAddress otherwise.
 
     `allowed_hosts` are hosts as `host` or `host:port`.
     """
@@ -30,7 +30,12 @@ def checked(base_url: str, allowed_hosts: Collection[str]) -> httpx.URL:
         raise BadAddress("The runtime's address must not hold a query or a fragment.")
     if not _allowed(url, allowed_hosts):
         raise BadAddress(f"The host {url.host} is not one of the runtimes that an admin has added.")
-    return url.copy_with(path=url.path.rstrip("/"))
+    return url
+
+
+def below(base: httpx.URL, path: str) -> httpx.URL:
+    """The address of a path, which begins with a slash and is percent-encoded, below the base URL."""
+    return base.copy_with(raw_path=base.raw_path.rstrip(b"/") + path.encode("ascii"))
 
 
 def port_of(url: httpx.URL) -> int:

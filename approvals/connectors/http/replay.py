@@ -26,8 +26,7 @@ def start_replay(order: ReplayOrder) -> Outcome:
     deadline = net.Deadline.after(order.timeout_s)
     body = digests.canonical(order.payload).encode()
     try:
-        base = addresses.checked(order.base_url, order.allowed_hosts)
-        url = base.copy_with(path=base.path + "/replays")
+        url = addresses.below(addresses.checked(order.base_url, order.allowed_hosts), "/replays")
         signature = webhooks.signed_headers(order.secret, order.job_id, int(time.time()), body)
     except BadAddress as bad:
         return _not_sent(str(bad))
