@@ -8,6 +8,7 @@ are those of their making, not of their storing, so a row may turn up before oth
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 from approvals.rules.observed import Head, Line, Row
@@ -16,6 +17,8 @@ OURS = "secondlook-"  # how the id of a session begins that was made for a repla
 
 EDITED = "A row of its history was changed in its store after it had been read."
 DELETED = "Rows of its history were deleted from its store after they had been read."
+HIDDEN_DECLARED = "An admin says of this runtime that its agents have tools whose own calls leave no trace."
+HIDDEN_UNKNOWN = "It is not known whether this agent has tools whose own calls leave no trace."
 RESTORED = "Its session holds events that were put there ready-made, so what is in it may not have happened."
 
 
@@ -137,6 +140,20 @@ def differences(
     ]
     ids = {row.event_id for row in known}
     return edited, gone, [head.event_id for head in present if head.event_id not in ids]
+
+
+def hidden_by(facts: Mapping[str, Any], app: str, *, declared: bool) -> str:
+    """Why an application may make calls that leave no trace here, as one sentence; empty where it cannot.
+
+    `facts` are those of `Observation.facts`; `declared` is an admin's word for the whole runtime. What is not known of
+    an application counts as hiding calls.
+    """
+    if declared:
+        return HIDDEN_DECLARED
+    known = facts.get(app)
+    if not isinstance(known, dict):
+        return HIDDEN_UNKNOWN
+    return str(known.get("detail") or HIDDEN_UNKNOWN) if known.get("hides_calls", True) else ""
 
 
 def finding(origin: str, detail: str, *, at: datetime) -> Line:

@@ -26,7 +26,6 @@ from approvals.services import lines, payloads
 from approvals.services.observations import Watch
 from approvals.services.secrets import keyed_digest
 
-HIDDEN = "Its application has tools or steps whose own calls leave no trace here, or did not say what it has."
 PROVEN = "proven"  # how a stored row is marked that says itself that its run is over
 _ALIVE = ("running", "interrupted")
 
@@ -240,8 +239,8 @@ def _add_rows(batch: _Batch) -> None:
 def _hide(watch: Watch, batch: _Batch, at: datetime) -> None:
     """A new run of an application that may hide calls says so; it is never known to have called none."""
     for key, seed in batch.seeds:
-        if not watch.knows_all_calls(key.app):
-            batch.journals[seed.run_id].append(sessions.finding("hidden", HIDDEN, at=at))
+        if why := sessions.hidden_by(watch.facts, key.app, declared=watch.hides_calls):
+            batch.journals[seed.run_id].append(sessions.finding("hidden", why, at=at))
 
 
 def _end(watch: Watch, batch: _Batch) -> None:

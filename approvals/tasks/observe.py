@@ -75,7 +75,7 @@ def _ask_service(watch: Watch) -> Watch:
         if time.monotonic() > until:
             break
         told = client.app_facts(service, app)
-        facts[app] = {"root": told.root, "hides": told.hides_calls, "detail": told.detail}
+        facts[app] = {"root": told.root, "hides_calls": told.hides_calls, "detail": told.detail}
     notice = found.trouble or client.supported(found.version)
     return observations.asked(watch, version=found.version, facts=facts, notice=notice)
 
