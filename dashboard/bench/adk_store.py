@@ -43,7 +43,7 @@ create index idx_events_app_user_session_ts_id on events (app_name, user_id, ses
 _SESSIONS = """
 insert into sessions select 'support', 'customer-' || n || '@example.com', 's-' || n, '{}',
   now() at time zone 'utc' - interval '30 days', now() at time zone 'utc' - interval '2 days' + n * interval '1 s' / 10
-from generate_series(1, %s) n
+from generate_series(1, %s::int) n
 """
 
 # A message, calls and their answers in turn, and a last word.
@@ -59,7 +59,7 @@ select 'ev-' || n || '-' || e, 'support', 'customer-' || n || '@example.com', 's
   'content', case
     when e = 1 then jsonb_build_object('role', 'user', 'parts', jsonb_build_array(
       jsonb_build_object('text', 'Please refund the order of customer ' || n)))
-    when e = %s then jsonb_build_object('role', 'model', 'parts', jsonb_build_array(
+    when e = %s::int then jsonb_build_object('role', 'model', 'parts', jsonb_build_array(
       jsonb_build_object('text', 'Done: the refund was made and the mail is out.')))
     when e %% 2 = 0 then jsonb_build_object('role', 'model', 'parts', jsonb_build_array(jsonb_build_object(
       'function_call', jsonb_build_object('id', 'adk-' || n || '-' || e, 'name', 'lookup_customer',
@@ -67,9 +67,9 @@ select 'ev-' || n || '-' || e, 'support', 'customer-' || n || '@example.com', 's
     else jsonb_build_object('role', 'user', 'parts', jsonb_build_array(jsonb_build_object(
       'function_response', jsonb_build_object('id', 'adk-' || n || '-' || (e - 1), 'name', 'lookup_customer',
         'response', jsonb_build_object('tier', 'gold', 'email', 'c' || n || '@example.com'))))) end)
-from generate_series(%s, %s) n, generate_series(1, %s) e,
+from generate_series(%s::int, %s::int) n, generate_series(1, %s::int) e,
   lateral (select now() at time zone 'utc' - interval '2 days' + n * interval '1 s' / 10
-                  + (e - %s) * interval '1 s' as made) m
+                  + (e - %s::int) * interval '1 s' as made) m
 """
 
 _CHANGE = """
