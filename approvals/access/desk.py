@@ -38,8 +38,8 @@ def decision_for(actor: Actor, decision_id: UUID) -> Decision:
 
 
 def runtime_for(actor: Actor, runtime_id: UUID) -> Runtime:
-    """The runtime; NotAllowed without the right to set up."""
-    return _one(actor, "set_up", Runtime.objects.all(), runtime_id)
+    """The runtime; raises like `run_for`."""
+    return _one(actor, "view", Runtime.objects.all(), runtime_id)
 
 
 def _one(actor: Actor, permission: str, rows: QuerySet[_Row], id: UUID) -> _Row:
