@@ -70,6 +70,7 @@ def reading_of(runtime: RuntimeRow, places: Places, now: datetime, *, here: bool
     return Reading(
         state=_STATES[state],
         lines=_lines(state, read, now),
+        looked_as="last read" if state == "unread" else "looked",
         looked=_looked(state, read, now),
         url=places.runtime_live(runtime.id, "here=1" if here else ""),
         pace="2s" if first or state == "waiting" else "10s",

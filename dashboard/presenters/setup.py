@@ -21,6 +21,7 @@ class Reading:
 
     state: Chip
     lines: tuple[Shown, ...] = ()
+    looked_as: str = "looked"
     looked: Shown = ""
     url: str = ""
     pace: str = ""

@@ -146,7 +146,7 @@ class TestTheReading:
             trouble="The database refused the user or the password.",
         )  # fmt: skip
         page = look(world)
-        assert "Cannot be read looked 5 min ago The database refused the user or the password." in page
+        assert "Cannot be read last read 5 min ago The database refused the user or the password." in page
         assert "This began 4 min ago. Nothing is lost" in page
         link = page.links["Say its new database address"]
         assert link == world.at(f"setup/{runtime.id}/#database")
