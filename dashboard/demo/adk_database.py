@@ -64,7 +64,9 @@ def make(superuser_url: str, passwords: tuple[str, str], name: str = NAME) -> Ac
             connection.execute(
                 sql.SQL("create database {} owner {}").format(sql.Identifier(name), sql.Identifier(owner))
             )
-    access = Access(_as(superuser_url, owner, passwords[0], name), _as(superuser_url, reader, passwords[1], name))
+    access = Access(
+        _as(superuser_url, owner, passwords[0], name), _as(superuser_url, reader, passwords[1], name)
+    )
     _close(_as(superuser_url, None, "", name), name, owner, reader)
     return access
 
@@ -79,7 +81,9 @@ def _close(superuser_url: str, name: str, owner: str, reader: str) -> None:
         alter default privileges for role {owner} grant select on tables to {reader};
         alter role {reader} in database {name} set default_transaction_read_only = on;
     """
-    named = {key: sql.Identifier(value) for key, value in (("name", name), ("owner", owner), ("reader", reader))}
+    named = {
+        key: sql.Identifier(value) for key, value in (("name", name), ("owner", owner), ("reader", reader))
+    }
     with psycopg.connect(superuser_url, autocommit=True, connect_timeout=5) as connection:
         connection.execute(sql.SQL(grants).format(**named))
 

@@ -36,14 +36,14 @@ def root(data: Path) -> Path:
     return Path(named).expanduser().resolve() if named else data / "adk"
 
 
-def adk(folder: Path, version: str, say: Callable[[str], None]) -> Path:
+def adk(folder: Path, version: str, say: Callable[[str], object]) -> Path:
     """The Python of an environment with google-adk of that version, made where it is missing. Raises Trouble."""
     if not version or not all(piece.isdecimal() for piece in version.split(".")):
         raise Trouble(f"“{version}” is no version of google-adk; name one such as {LATEST}.")
     return prepare(folder / f"google-adk-{version}", [f"google-adk[db]=={version}", *DRIVERS], say)
 
 
-def prepare(folder: Path, requirements: Sequence[str], say: Callable[[str], None]) -> Path:
+def prepare(folder: Path, requirements: Sequence[str], say: Callable[[str], object]) -> Path:
     """The Python of an environment with these packages, made where it is missing. Raises Trouble.
 
     One process makes it at a time; the others wait. `say` is told when something is made that takes a while.
@@ -108,7 +108,7 @@ def _run(words: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
             errors="replace",
             check=False,
             timeout=INSTALL_S,
-            preexec_fn=end_with_parent(signal.SIGTERM),  # noqa: PLW1509 - no threads here
+            preexec_fn=end_with_parent(signal.SIGTERM),
         )
     except subprocess.TimeoutExpired:
         raise Trouble(

@@ -89,4 +89,8 @@ def apps(port: int) -> list[str] | None:
 
 def _region(environ: Mapping[str, str]) -> dict[str, str]:
     """A region for S3 where none is named; most stores do not care which."""
-    return {} if "AWS_REGION" in environ else {"AWS_DEFAULT_REGION": environ.get("AWS_DEFAULT_REGION", "us-east-1")}
+    return (
+        {}
+        if "AWS_REGION" in environ
+        else {"AWS_DEFAULT_REGION": environ.get("AWS_DEFAULT_REGION", "us-east-1")}
+    )

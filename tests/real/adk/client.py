@@ -12,6 +12,7 @@ import httpx
 
 Frame = dict[str, Any]
 PATIENCE_S = 30.0
+INJECTABLE = ("author", "invocationId", "content", "timestamp")
 
 
 class Client:
@@ -104,6 +105,10 @@ class Conversation:
         answer = self.client.http.get(self.path)
         answer.raise_for_status()
         return list(answer.json()["events"])
+
+    def history(self) -> list[Frame]:
+        """The events as they may be injected into another session: without what only ADK itself may claim."""
+        return [{name: event[name] for name in INJECTABLE if name in event} for event in self.events()]
 
     def delete(self) -> None:
         self.client.http.delete(self.path).raise_for_status()

@@ -62,9 +62,7 @@ def service(
 
     def start(version: str, *, s3: str = "") -> AbstractContextManager[Reference]:
         files = tmp_path_factory.mktemp(f"adk-{version}")
-        return running.reference(
-            version, adk_environments[version], servers, mailbox.address, files, s3=s3
-        )
+        return running.reference(version, adk_environments[version], servers, mailbox.address, files, s3=s3)
 
     return start
 

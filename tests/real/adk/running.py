@@ -78,7 +78,9 @@ class Reference:
 
     def edit(self, event_id: str, **changes: Any) -> None:
         """Change fields of one row in place, behind everybody's back."""
-        self.sql("update events set event_data = event_data || %s where id = %s", json.dumps(changes), event_id)
+        self.sql(
+            "update events set event_data = event_data || %s where id = %s", json.dumps(changes), event_id
+        )
 
     def sql(self, statement: str, *values: Any) -> list[dict[str, Any]]:
         """A statement in the service's own database, as its owner."""

@@ -108,29 +108,54 @@ def test_an_observer_reads_the_rows_and_changes_none(reference: Reference) -> No
     assert found == (6,)
 
 
-def test_a_session_is_injected_edited_rewound_and_deleted(reference: Reference) -> None:
+def test_ready_made_events_are_marked_in_the_rows_of_the_newer_line_only(reference: Reference) -> None:
     told = reference.new_session()
     told.send("normal")
-    injected = reference.new_session(events=told.events())
-    assert len(reference.rows(injected)) == 6
 
-    last = reference.rows(told)[-1]
-    reference.edit(last["id"] if "id" in last else told.events()[-1]["id"], error_code="EDITED")
-    assert reference.rows(told)[-1]["error_code"] == "EDITED"
+    injected = reference.new_session(events=told.history())
 
-    reference.rewind(told, told.events()[0]["invocationId"])
-    assert "rewind_before_invocation_id" in str(reference.rows(told)[-1])
+    rows = reference.rows(injected)
+    assert len(rows) == 6
+    marked = ["__adk_internal_restored_event" in str(row.get("custom_metadata")) for row in rows]
+    assert marked == [reference.version.startswith("2.")] * 6
 
-    told.delete()
-    assert reference.rows(told) == []
+
+def test_a_row_is_edited_in_place(reference: Reference) -> None:
+    conversation = reference.new_session()
+    conversation.send("normal")
+
+    reference.edit(conversation.events()[-1]["id"], error_code="EDITED")
+
+    assert reference.rows(conversation)[-1]["error_code"] == "EDITED"
+
+
+def test_a_rewound_session_gets_a_marker_and_loses_nothing(reference: Reference) -> None:
+    conversation = reference.new_session()
+    conversation.send("normal")
+
+    reference.rewind(conversation, conversation.events()[0]["invocationId"])
+
+    rows = reference.rows(conversation)
+    assert len(rows) == 7
+    assert rows[-1]["actions"]["rewind_before_invocation_id"] == rows[0]["invocation_id"]
+
+
+def test_a_deleted_session_leaves_no_row(reference: Reference) -> None:
+    conversation = reference.new_session()
+    conversation.send("normal")
+
+    conversation.delete()
+
+    assert reference.rows(conversation) == []
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
-def with_s3(
-    request: pytest.FixtureRequest, service: Start, s3_endpoint: str
-) -> Iterator[Reference]:
-    with service(request.param, s3=f"s3://letters/reference?endpoint={s3_endpoint}") as reference:
-        yield reference
+def with_s3(request: pytest.FixtureRequest, service: Start, s3_endpoint: str) -> Iterator[Reference]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", "anybody")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "anything")
+        with service(request.param, s3=f"s3://letters/reference?endpoint={s3_endpoint}") as reference:
+            yield reference
 
 
 def test_artifacts_go_to_a_store_that_speaks_s3(with_s3: Reference, mailbox: Mailbox) -> None:

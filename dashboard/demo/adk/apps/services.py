@@ -3,7 +3,6 @@
 from typing import Any
 
 from google.adk.cli.service_registry import get_service_registry
-
 from reference.inside.artifacts import S3ArtifactService
 from reference.inside.memory import PostgresMemoryService
 

@@ -42,7 +42,9 @@ class Book:
         if self._path is None or not self._path.exists():
             return []
         whole, _, _ = self._path.read_text().rpartition("\n")
-        lines = [json.loads(line) for line in whole.splitlines() if line.startswith("{") and line.endswith("}")]
+        lines = [
+            json.loads(line) for line in whole.splitlines() if line.startswith("{") and line.endswith("}")
+        ]
         return [Request(**{name: line[name] for name in Request.__dataclass_fields__}) for line in lines]
 
     def write(self, request: Request) -> None:

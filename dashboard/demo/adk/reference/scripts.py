@@ -20,7 +20,7 @@ session: a retry in a fresh session goes on where the last attempt ended.
 | parallel_slow:S | two e-mails in one step, the second of which pauses S seconds (default 30) after it went out |
 | parallel_fail | an e-mail that pauses two seconds after it went out, beside a tool that raises |
 | tool_error | looks the customer up, then a tool raises |
-| slow:S:once | one e-mail whose tool pauses S seconds (default 30) after it went out; with `once`, the first time only |
+| slow:S:once | an e-mail that pauses S seconds (default 30) after it went out; with `once`, the first time only |
 | stream_call | as normal; where the client streams, each call comes in parts |
 | stream_call_rate:DELAY | the first part of a call, then 429; where the client does not stream, just the 429 |
 """

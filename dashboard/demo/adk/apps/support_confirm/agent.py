@@ -1,7 +1,6 @@
 """The support agent, each of whose e-mails a person has to confirm."""
 
 from google.adk.tools import FunctionTool
-
 from reference.inside.agents import support
 from reference.inside.tools import send_email
 

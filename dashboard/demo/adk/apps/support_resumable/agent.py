@@ -1,7 +1,6 @@
 """The support agent in an app that ADK may resume."""
 
 from google.adk.apps import App, ResumabilityConfig
-
 from reference.inside.agents import support
 
 root_agent = support("support_resumable")

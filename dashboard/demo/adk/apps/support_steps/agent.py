@@ -1,7 +1,6 @@
 """Two agents, one after the other."""
 
 from google.adk.agents import SequentialAgent
-
 from reference.inside.agents import agent, remember
 from reference.inside.tools import lookup_customer, send_email
 

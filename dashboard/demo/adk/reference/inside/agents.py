@@ -5,7 +5,6 @@ from typing import Any
 from google.adk.agents import LlmAgent
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.tools.preload_memory_tool import PreloadMemoryTool
-
 from reference.inside.model import ScriptedModel, note_who_asks
 from reference.inside.tools import charge_card, lookup_customer, send_email
 

@@ -103,9 +103,7 @@ class S3ArtifactService(BaseArtifactService):
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
         """The numbers of the versions, smallest first."""
-        return await asyncio.to_thread(
-            self._versions, self._folder(app_name, user_id, session_id, filename)
-        )
+        return await asyncio.to_thread(self._versions, self._folder(app_name, user_id, session_id, filename))
 
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None

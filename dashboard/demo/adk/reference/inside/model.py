@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.genai import types
-
 from reference.inside.refusal import refuse
 from reference.requests import Book, Request
 from reference.scripts import Call, Calls, Move, Nothing, Say, TooMany, Turn, next_move
@@ -54,27 +53,13 @@ class ScriptedModel(BaseLlm):
             yield response
 
     async def _play(self, move: Move, request: LlmRequest, stream: bool) -> AsyncIterator[LlmResponse]:
-        match move:
-            case Calls(calls, in_parts):
-                if stream and in_parts:
-                    for part in _pieces(calls[0]):
-                        yield _partial(part)
-                yield self._final([_called(call) for call in calls])
-            case Say(text):
-                if stream:
-                    for word in text.split():
-                        yield _partial(types.Part(text=f"{word} "))
-                yield self._final([types.Part(text=text)])
-            case TooMany(delay_s, begun):
-                if stream and begun:
-                    yield _partial(_pieces(begun)[0])
-                async for response in refuse(request, delay_s=delay_s, stream=stream):
-                    yield response
-            case Nothing(stop, thought):
-                if thought:
-                    yield self._final([types.Part(text=thought, thought=True)])
-                elif stop:
-                    yield self._final([])
+        for piece in _pieces(move) if stream else []:
+            yield LlmResponse(content=types.Content(role="model", parts=[piece]), partial=True)
+        if isinstance(move, TooMany):
+            async for response in refuse(request, delay_s=move.delay_s, stream=stream):
+                yield response
+        elif (parts := _parts(move)) is not None:
+            yield self._final(parts)
 
     def _final(self, parts: list[types.Part]) -> LlmResponse:
         response = types.GenerateContentResponse(
@@ -89,17 +74,38 @@ class ScriptedModel(BaseLlm):
         return LlmResponse.create(response)
 
 
+def _parts(move: Move) -> list[types.Part] | None:
+    """What the model answers in the end; None where it does not answer."""
+    match move:
+        case Calls(calls):
+            return [_called(call) for call in calls]
+        case Say(text):
+            return [types.Part(text=text)]
+        case Nothing(_, thought) if thought:
+            return [types.Part(text=thought, thought=True)]
+        case Nothing(stop) if stop:
+            return []
+    return None
+
+
+def _pieces(move: Move) -> list[types.Part]:
+    """What a streaming client sees before that: a text word by word, a call first without its arguments."""
+    match move:
+        case Calls([call], in_parts) if in_parts:
+            return [_begun(call), _called(call)]
+        case Say(text):
+            return [types.Part(text=f"{word} ") for word in text.split()]
+        case TooMany(_, begun) if begun:
+            return [_begun(begun)]
+    return []
+
+
 def _called(call: Call) -> types.Part:
     return types.Part(function_call=types.FunctionCall(name=call.name, args=dict(call.args)))
 
 
-def _pieces(call: Call) -> list[types.Part]:
-    """A call as it comes piece by piece: first without arguments, then with them."""
-    return [types.Part(function_call=types.FunctionCall(name=call.name, args={})), _called(call)]
-
-
-def _partial(part: types.Part) -> LlmResponse:
-    return LlmResponse(content=types.Content(role="model", parts=[part]), partial=True)
+def _begun(call: Call) -> types.Part:
+    return types.Part(function_call=types.FunctionCall(name=call.name, args={}))
 
 
 def _since_the_last_message(request: LlmRequest) -> tuple[str, list[str]]:

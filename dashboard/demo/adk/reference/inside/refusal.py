@@ -38,5 +38,7 @@ async def refuse(request: LlmRequest, *, delay_s: float, stream: bool) -> AsyncI
     """Ask the provider that refuses: raises what ADK makes of a 429."""
     # Without the request's labels and tools: the question does not matter, and some clients refuse labels themselves.
     plain = LlmRequest(model="gemini-2.5-flash", contents=request.contents)
-    async for response in Refusing(model="gemini-2.5-flash", delay_s=delay_s).generate_content_async(plain, stream):
+    async for response in Refusing(model="gemini-2.5-flash", delay_s=delay_s).generate_content_async(
+        plain, stream
+    ):
         yield response

@@ -5,7 +5,6 @@ from typing import Any
 
 from google.adk.tools import ToolContext
 from google.genai import types
-
 from reference import mail
 
 
