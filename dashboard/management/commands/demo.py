@@ -19,7 +19,7 @@ from approvals.access.actors import operator
 from approvals.db.binding import bind
 from approvals.selectors.workspaces import all_workspaces
 from approvals.services import setup
-from dashboard.demo import adk_demo, adk_environment
+from dashboard.demo.adk import environment, starting
 from dashboard.embedded.trouble import Trouble
 
 SLUG = "demo"
@@ -42,8 +42,8 @@ class Command(BaseCommand):
         parser.add_argument("what", choices=["prepare", "run", "adk"])
         parser.conflict_handler = "resolve"  # Django's own --version gives way
         adk = parser.add_argument_group("of `demo adk`")
-        adk.add_argument("--version", default=adk_environment.LATEST, help="of google-adk")
-        adk.add_argument("--port", type=int, default=adk_demo.PORT, help="where the service listens")
+        adk.add_argument("--version", default=environment.LATEST, help="of google-adk")
+        adk.add_argument("--port", type=int, default=starting.PORT, help="where the service listens")
         adk.add_argument("--database-url", default="", help="instead of a database in the Postgres of `up`")
         adk.add_argument("--mail", metavar="HOST:PORT", default="", help="instead of the mail server of `up`")
         adk.add_argument("--s3", metavar="s3://BUCKET/PREFIX?endpoint=URL", default="", help="for artifacts")
@@ -59,9 +59,9 @@ class Command(BaseCommand):
 
     def _adk(self, *, version: str, port: int, database_url: str, mail: str, s3: str, **options: Any) -> None:
         mail = mail or f"{settings.SMTP['host']}:{settings.SMTP['port']}"
-        wish = adk_demo.Wish(version, port, database_url, mail, s3)
+        wish = starting.Wish(version, port, database_url, mail, s3)
         try:
-            adk_demo.run(settings.DATA_DIR, wish, self.stdout.write, on_terminal=self.stdout.isatty())
+            starting.run(settings.DATA_DIR, wish, self.stdout.write, on_terminal=self.stdout.isatty())
         except Trouble as trouble:
             raise CommandError(str(trouble)) from trouble
 

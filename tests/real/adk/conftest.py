@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from dashboard.demo import adk_environment
+from dashboard.demo.adk import environment
 from dashboard.embedded.postgres import free_port
 from dashboard.embedded.processes import Processes
 from dashboard.embedded.trouble import Trouble
@@ -27,8 +27,9 @@ S3_SERVER = "moto[server]==5.2.5"
 Start = Callable[..., AbstractContextManager[Reference]]
 
 
-def _folder() -> Path:
-    return adk_environment.root(Path.home() / ".cache" / "secondlook")
+def environments() -> Path:
+    """Where the environments are kept."""
+    return environment.root(Path.home() / ".cache" / "secondlook")
 
 
 def _say(sentence: str) -> None:
@@ -39,7 +40,7 @@ def _say(sentence: str) -> None:
 def adk_environments() -> dict[str, Path]:
     """The Python of each version's environment."""
     try:
-        return {version: adk_environment.adk(_folder(), version, _say) for version in VERSIONS}
+        return {version: environment.adk(environments(), version, _say) for version in VERSIONS}
     except Trouble as trouble:
         pytest.skip(f"google-adk cannot be installed here: {trouble}")
 
@@ -85,7 +86,7 @@ def reference(shared_reference: Reference) -> Reference:
 def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server that speaks S3, a real process in an environment of its own."""
     try:
-        python = adk_environment.prepare(_folder() / "moto", [S3_SERVER], _say)
+        python = environment.prepare(environments() / "moto", [S3_SERVER], _say)
     except Trouble as trouble:
         pytest.skip(f"There is no S3 server here: {trouble}")
     processes = Processes(tmp_path_factory.mktemp("s3"))

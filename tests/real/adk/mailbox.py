@@ -8,7 +8,7 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 
-from dashboard.demo.adk.reference.mail import CALL_HEADER
+from dashboard.demo.adk.served.reference.mail import CALL_HEADER
 from dashboard.embedded.postgres import free_port
 
 PATIENCE_S = 20.0

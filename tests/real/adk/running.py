@@ -14,9 +14,9 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from dashboard.demo import adk_database
-from dashboard.demo.adk.reference.requests import Book, Request
-from dashboard.demo.adk_service import HERE, Service
+from dashboard.demo.adk import database
+from dashboard.demo.adk.served.reference.requests import Book, Request
+from dashboard.demo.adk.service import HERE, Service
 from dashboard.embedded.postgres import free_port
 from dashboard.embedded.processes import Child, Processes
 from tests.cluster import TestServers
@@ -28,7 +28,7 @@ _numbers = itertools.count(1)
 class Reference:
     """One reference service: `reader_url` is what an observer is given, `book` what the model was asked."""
 
-    def __init__(self, version: str, service: Service, access: adk_database.Access, logs: Path) -> None:
+    def __init__(self, version: str, service: Service, access: database.Access, logs: Path) -> None:
         self.version = version
         self.service = service
         self.reader_url = access.reader_url
@@ -109,7 +109,7 @@ def reference(
 ) -> Iterator[Reference]:
     """A running service with a database of its own."""
     passwords = (secrets.token_urlsafe(9), secrets.token_urlsafe(9))
-    access = adk_database.make(servers.postgres.dsn(), passwords, name=f"adk_{next(_numbers)}")
+    access = database.make(servers.postgres.dsn(), passwords, name=f"adk_{next(_numbers)}")
     files.mkdir(parents=True, exist_ok=True)
     service = Service(python, free_port(), access.service_url, mail, files, s3)
     running = Reference(version, service, access, files)

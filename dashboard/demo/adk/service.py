@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dashboard.demo.adk.reference import mail, requests
+from dashboard.demo.adk.served.reference import mail, requests
 from dashboard.embedded.processes import Child, Processes
 from dashboard.embedded.trouble import Trouble
 
-HERE = Path(__file__).parent / "adk"
+HERE = Path(__file__).parent / "served"
 START_S = 120
 WORDS = "REFERENCE_ADK_WORDS"  # as in reference.inside.serve, which cannot be imported without google-adk
 # Nothing of the product's own: its secrets are no business of an agent.

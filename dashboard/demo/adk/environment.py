@@ -93,6 +93,7 @@ def _make(folder: Path, python: Path, requirements: Sequence[str]) -> None:
     quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
     done = _run([python, "-m", "pip", "install", *quiet, *requirements])
     if done.returncode:
+        shutil.rmtree(folder, ignore_errors=True)
         raise Trouble(f"pip could not install {requirements[0]}: {_last_line(done.stderr or done.stdout)}")
 
 
