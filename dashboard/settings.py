@@ -181,7 +181,9 @@ SEND_BATCH = env.int("SEND_BATCH", default=50)
 RUNTIME_TIMEOUT_S = env.int("RUNTIME_TIMEOUT_S", default=20)
 OVERDUE_S = env.int("OVERDUE_S", default=120)
 POLL_S = env.float("POLL_S", default=2.0)
-OBSERVE_PASS_S = env.float("OBSERVE_PASS_S", default=600)  # between two passes through a runtime's whole store
+OBSERVE_PASS_S = env.float(
+    "OBSERVE_PASS_S", default=600
+)  # between two passes through a runtime's whole store
 FAULTS_ALLOWED = env.bool("FAULTS_ALLOWED", default=False)
 
 # -- pages -----------------------------------------
