@@ -128,13 +128,7 @@ def _order(held: Claim, run: Run, given: Any) -> Order:
 def _stream_order(run: Run, decision: Decision, given: Any) -> StreamOrder:
     _refuse_second_in_session(run)
     in_place = decision.kind in IN_PLACE
-    supplied: tuple[Answer, ...] = ()
-    if in_place:
-        message, supplied = _answering(decision)
-    else:
-        message = given.get("message") if isinstance(given, dict) else None
-        if not isinstance(message, dict):
-            raise _Refused(NO_MESSAGE)
+    message, supplied = _answering(decision) if in_place else (_sent(given), ())
     return StreamOrder(
         base_url=run.runtime.base_url,
         allowed_hosts=_allowed_hosts(),
@@ -160,6 +154,14 @@ def _meant(decision: Decision) -> Decision:
     while decision.kind == "replay_again":
         decision = Job.objects.select_related("decision").get(id=decision.target_id).decision
     return decision
+
+
+def _sent(given: Any) -> dict[str, Any]:
+    """The message that the run was started with."""
+    message = given.get("message") if isinstance(given, dict) else None
+    if not isinstance(message, dict):
+        raise _Refused(NO_MESSAGE)
+    return message
 
 
 def _answering(decision: Decision) -> tuple[dict[str, Any], tuple[Answer, ...]]:

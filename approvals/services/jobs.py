@@ -182,7 +182,9 @@ def expire(*, job_id: UUID) -> str | None:
     if job.kind == "send":
         return _expire_send(job)
     if job.accepted_at is not None:
-        return _set(job, "running", "The worker was lost while the new run went on; it is watched from outside.")
+        return _set(
+            job, "running", "The worker was lost while the new run went on; it is watched from outside."
+        )
     if job.intent_at is None:
         return _set(job, "queued", "The worker was lost before anything was asked for.")
     _set(job, "in_doubt", "The worker was lost after it began to ask the runtime.")

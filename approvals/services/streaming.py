@@ -201,4 +201,3 @@ def _last_words(listening: Listening, pieces: Sequence[Piece]) -> bool:
         return False
     _write(listening, pieces)
     return True
-
