@@ -98,7 +98,7 @@ class Attempt:
         Of a call that is still being written each piece has an id of its own, so they count by their names.
         """
         self.anything = self.called = True
-        self._spoke, self._silence, self.error = False, "", None
+        self._spoke, self._silence, self.error = False, "empty_turn", None
         if partial_of is None:
             self._calls.setdefault(call.id, call)
         else:
