@@ -24,12 +24,12 @@ from approvals.connectors.adk import (
     Place,
     StreamItem,
     StreamOrder,
+    Telling,
     Told,
     create_session,
     note,
     stream,
 )
-from approvals.connectors.adk.telling import Telling
 from approvals.rules.observed import Line
 from approvals.rules.turns import Again, Attempt, Code, Done, HandedOn, next_step
 from approvals.services import handover, streaming
