@@ -7,7 +7,15 @@ from approvals.rules.observed import Line, Row
 
 
 def event(*parts: dict[str, Any], id: str = "e1", **more: Any) -> Told:
-    return Told({"id": id, "author": "support", "content": {"parts": list(parts), "role": "model"}, **more})
+    return Told(
+        {
+            "id": id,
+            "invocationId": "i1",
+            "author": "support",
+            "content": {"parts": list(parts), "role": "model"},
+            **more,
+        }
+    )
 
 
 def call(id: str, name: str = "send_email") -> dict[str, Any]:
@@ -65,7 +73,15 @@ def test_another_writer_replaces_nothing() -> None:
 
 
 def test_an_error_replaces_nothing() -> None:
-    wrong = Told({"id": "e2", "author": "support", "errorCode": "RESOURCE_EXHAUSTED", "errorMessage": "429"})
+    wrong = Told(
+        {
+            "id": "e2",
+            "invocationId": "i1",
+            "author": "support",
+            "errorCode": "RESOURCE_EXHAUSTED",
+            "errorMessage": "429",
+        }
+    )
     assert [piece[:2] for piece in told(event(call("p1"), partial=True), wrong)] == [
         ("tool_call", "p1"),
         ("e2", None),
