@@ -4,14 +4,19 @@ Against a real HTTP server that plays what google-adk 2.13 sent.
 """
 
 import json
+import threading
+import time
+from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connections, transaction
 
+from approvals.db.binding import bind
 from approvals.models import Decision, Job
+from approvals.rules.observed import Line
 from approvals.rules.turns import MOST_REPEATS
-from approvals.services import jobs, runs
+from approvals.services import handover, jobs, lines, runs
 from approvals.services import streaming as service
 from approvals.tasks import streaming
 from tests import factories as f
@@ -71,6 +76,27 @@ def replay(ada, runtime):
 def in_a_hurry(monkeypatch):
     """The lease is extended all the time."""
     monkeypatch.setattr(streaming, "BEAT_S", 0.05)
+
+
+class Preparing(threading.Thread):
+    """A second worker at the check before its intent; `prepared` is what came of it."""
+
+    def __init__(self, desk, held):
+        super().__init__()
+        self.desk, self.held, self.prepared = desk, held, []
+
+    def run(self):
+        with bind(self.desk.id):
+            self.prepared.append(handover.prepare(held=self.held))
+        connections.close_all()
+
+
+@contextmanager
+def preparing(desk, held):
+    """One that has come back at the end."""
+    thread = Preparing(desk, held)
+    yield thread
+    thread.join(20)
 
 
 def ended(replay):
@@ -502,6 +528,37 @@ def test_one_run_uses_a_session_at_a_time(server, ada, runtime):
     assert server.asked == []
     assert ended(replay)[:2] == ("failed", "cancelled")
     assert ended(replay)[2].startswith("Another run is using this session")
+
+
+def test_of_two_replays_in_one_session_the_second_waits_for_the_first_and_is_refused(ada, desk, runtime):
+    first, second = (
+        in_place(
+            ada, run_on(runtime, f.dead_run), "confirm_call", {"reason": "seen", "confirmation": {"id": id}}
+        )
+        for id in ("adk-1", "adk-2")
+    )
+    one, two = (jobs.claim(job_id=started.job.id, task_id="t") for started in (first, second))
+    with preparing(desk, two) as waiting, transaction.atomic():
+        assert handover.prepare(held=one)
+        waiting.start()
+        time.sleep(0.5)
+        assert waiting.is_alive()
+    assert waiting.prepared == [None]
+    assert ended(second)[2].startswith("Another run is using this session")
+
+
+def test_what_the_store_showed_of_the_answers_is_not_written_twice(server, ada, runtime):
+    old = run_on(runtime, f.dead_run)
+    answers = [{"call_id": "c1", "name": "send_email", "happened": True, "response": {}}]
+    replay = in_place(ada, old, "answer_calls", {"reason": "seen", "answers": answers})
+    shown = Line(
+        type="tool_result", at=f.NOON, call_id="c1", name="send_email", outcome="supplied", content={}
+    )
+    with transaction.atomic():
+        lines.append({replay.run.id: [shown]})
+    server.turns = [Turn(sample("orphan_support_slow_answered"))]
+    work(replay.job)
+    assert journal(replay.run).count(("tool_result", "send_email", "supplied")) == 1
 
 
 def test_a_run_without_a_message_cannot_be_sent_again(server, ada, runtime):

@@ -20,7 +20,7 @@ class Telling:
 
     def pieces(self, item: StreamItem) -> list[Row | Line]:
         """What the item adds to the journal, in this order; nothing where it is no event, or a part without a call."""
-        if not isinstance(item, Told):
+        if not isinstance(item, Told) or _is_part_of_a_text(item.event):
             return []
         row, writer = streamed_row(item.event), f"{item.event.get('author')}/{item.event.get('branch')}"
         if item.event.get("partial") is True:
@@ -44,6 +44,17 @@ class Telling:
             Line(type="tool_result", at=whole.at, call_id=line.call_id, name=line.name, outcome="replaced")
             for line in self._announced.pop(writer, {}).values()
         ]
+
+
+def _is_part_of_a_text(event: Mapping[str, Any]) -> bool:
+    """Whether it is a piece of what the model says or thinks: most of a stream, and the whole comes after it."""
+    content = event.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return (
+        event.get("partial") is True
+        and isinstance(parts, list)
+        and all(isinstance(part, dict) and part.keys() <= {"text", "thought"} for part in parts)
+    )
 
 
 def _is_whole(event: Mapping[str, Any]) -> bool:
