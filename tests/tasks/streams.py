@@ -67,7 +67,7 @@ def working(job: Job) -> Iterator[None]:
     try:
         yield
     finally:
-        thread.join(20)
+        thread.join(10)
     assert not thread.is_alive(), "the worker never came back"
     assert not trouble, trouble
 

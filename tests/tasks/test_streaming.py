@@ -96,7 +96,7 @@ def preparing(desk, held):
     """One that has come back at the end."""
     thread = Preparing(desk, held)
     yield thread
-    thread.join(20)
+    thread.join(10)
 
 
 def ended(replay):
