@@ -145,7 +145,7 @@ def test_a_pause_that_is_too_long_is_handed_on(asked: str, said: str) -> None:
     assert isinstance(step, HandedOn)
     assert step.code == "rate_limited"
     assert said in step.text
-    assert "No tool was called" in step.text
+    assert "No tool call was seen" in step.text
 
 
 def test_a_429_is_tried_again_twice_at_most() -> None:

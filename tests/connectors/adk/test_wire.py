@@ -30,6 +30,7 @@ def body_of(head: Head, data: bytes, size: int) -> tuple[bytes, bool]:
         (b"data: a\r\n\r\ndata:b\r\n\r\n", [b"a", b"b"]),
         (b"data: a\r\rdata: b\r\r", [b"a", b"b"]),
         (b"data: a\ndata: b\n\n", [b"a\nb"]),
+        (b"data: a\r\ndata: b\r\n\r\ndata: c\r\n\r\n", [b"a\nb", b"c"]),
         (b"data\n\n", [b""]),
         (b"data:  a: b\n\n", [b" a: b"]),
         (b": a comment\n\n:\ndata: a\nid: 1\nevent: x\nretry: 9\nnonsense\n\n\n\n", [b"a"]),
