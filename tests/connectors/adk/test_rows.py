@@ -223,6 +223,7 @@ def test_parts_of_a_stream_say_nothing_but_their_calls() -> None:
     )
     assert [(line.type, line.content) for line in row.lines] == [("tool_call", {"args": {}, "partial": True})]
     assert row.ends is None and row.event_id == "ev"
+    assert event(partial=True, content={"parts": [{"functionResponse": answer({"a": 1})}]}).lines == ()
 
 
 def test_a_request_for_credentials_does_not_bring_secrets_along() -> None:
@@ -265,7 +266,9 @@ def test_only_the_mark_of_the_root_agent_proves_the_end() -> None:
 
 
 def test_the_time_is_the_events_own_and_the_columns_where_it_has_none() -> None:
-    assert event(timestamp=1795966802.5).at == datetime(2026, 11, 29, 15, 40, 2, 500000, tzinfo=UTC)
+    own = datetime(2026, 11, 29, 15, 40, 2, 500000, tzinfo=UTC)
+    assert event(timestamp=1795966802.5).at == own
+    assert stored({"author": "support", "timestamp": 1795966802.5}).at == own
     for nonsense in (None, "now", True, 1e300, [1]):
         assert stored({"author": "support", "timestamp": nonsense}).at == AT
 
