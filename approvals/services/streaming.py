@@ -4,7 +4,8 @@ Each step is one short transaction that begins with the question whether the wor
 runs. Who is told no leaves everything as it is and closes the stream: somebody else has decided.
 
 The runtime's own store shows the same events. Whoever writes an event down first inserts its `StoredRow`; the other one
-finds it there and adds no line. Both lock the run before they insert, so they never wait for each other in a circle.
+finds it there and adds no line. Both lock the session before they look and the runs after it, so neither misses what
+the other one writes, and they never wait for each other in a circle.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from django.db.models.functions import Now
 from approvals.db.binding import current_workspace
 from approvals.models import AgentSession, Event, Observation, Run, Runtime
 from approvals.rules.observed import Line, Row
+from approvals.rules.sessions import ends_of, finding, hidden_by
 from approvals.services import jobs, lineages, lines, runs
 from approvals.services.handover import StreamOrder
 from approvals.services.jobs import Claim
@@ -28,8 +30,6 @@ Piece = Row | Line
 
 OPENED = "The runtime took the replay and tells what the new run does."
 _NEVER_LISTED = datetime(1970, 1, 1, tzinfo=UTC)  # of a session that was not seen in its store yet
-_HIDDEN_BY_ADMIN = "An admin says of this runtime that its agents have tools whose own calls leave no trace."
-_HIDDEN_UNKNOWN = "It is not known whether this agent has tools whose own calls leave no trace."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,7 @@ def opened(*, held: Claim, order: StreamOrder, session_id: str) -> Listening | N
     # In a transaction of its own: whoever waits here for somebody else's insert holds nothing that they could want.
     listening = Listening(held, order.run_id, _session(order, session_id))
     with transaction.atomic():
+        _lock(listening)
         run = lineages.lock(Run.objects.get(id=order.run_id))
         if run.status != "running" or not jobs.opened(held, OPENED):
             return None
@@ -84,20 +85,10 @@ def _beginning(order: StreamOrder, runtime: Runtime) -> list[Line]:
         )
         for answer in order.supplied
     ]
-    if hidden := _hides(runtime, order.app):
-        first.append(Line(type="finding", at=now, origin="hidden", content={"detail": hidden}))
-    return first
-
-
-def _hides(runtime: Runtime, app: str) -> str:
-    """Why calls of this application may leave no trace, as one sentence; empty where they all leave one."""
-    if runtime.hides_calls:
-        return _HIDDEN_BY_ADMIN
     facts = Observation.objects.filter(runtime=runtime).values_list("facts", flat=True).first() or {}
-    known = facts.get(app)
-    if not isinstance(known, dict):
-        return _HIDDEN_UNKNOWN
-    return str(known.get("detail") or _HIDDEN_UNKNOWN) if known.get("hides_calls", True) else ""
+    if why := hidden_by(facts, order.app, declared=runtime.hides_calls):
+        first.append(finding("hidden", why, at=now))
+    return first
 
 
 def _not_told_yet(run: Run, first: Sequence[Line]) -> list[Line]:
@@ -114,6 +105,7 @@ def _not_told_yet(run: Run, first: Sequence[Line]) -> list[Line]:
 def heard(*, listening: Listening, pieces: Sequence[Piece] = ()) -> bool:
     """Write down what came, and keep the lease. False, and nothing of it: the job was lost, or the run is over."""
     if pieces:
+        _lock(listening)
         lines.lock([listening.run_id])
     if not _goes_on(listening) or not jobs.extend(listening.held):
         return False
@@ -121,12 +113,17 @@ def heard(*, listening: Listening, pieces: Sequence[Piece] = ()) -> bool:
     return True
 
 
+def _lock(listening: Listening) -> None:
+    """In the open transaction, before any run is locked: whoever reads the store waits, or is waited for."""
+    AgentSession.objects.select_for_update(no_key=True).get(id=listening.session)
+
+
 def _goes_on(listening: Listening) -> bool:
     return Run.objects.filter(id=listening.run_id, status="running").exists()
 
 
 def _write(listening: Listening, pieces: Sequence[Piece]) -> None:
-    """In the open transaction, under the run's lock: the lines of these pieces, in their order."""
+    """In the open transaction, under both locks: the lines of these pieces, in their order."""
     new = _store(listening, [piece for piece in pieces if isinstance(piece, Row) and piece.event_id])
     journal: list[Line] = []
     for piece in pieces:
@@ -150,7 +147,7 @@ def _store(listening: Listening, rows: Sequence[Row]) -> set[str]:
     if not rows:
         return set()
     values = (
-        (row.event_id, row.invocation_id, row.at, row.ends or "", bool(row.answers))
+        (row.event_id, row.invocation_id, row.at, ends_of(row), bool(row.answers))
         for row in {row.event_id: row for row in rows}.values()
     )
     columns = [list(column) for column in zip(*values, strict=True)]
@@ -196,6 +193,7 @@ def broken(*, listening: Listening, pieces: Sequence[Piece], sentence: str) -> b
 
 
 def _last_words(listening: Listening, pieces: Sequence[Piece]) -> bool:
+    _lock(listening)
     run = lineages.lock(Run.objects.get(id=listening.run_id))
     if run.status != "running" or not jobs.is_ours(listening.held):
         return False
