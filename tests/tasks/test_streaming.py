@@ -13,7 +13,7 @@ import pytest
 from django.db import OperationalError, connections, transaction
 
 from approvals.db.binding import bind
-from approvals.models import Decision, Job
+from approvals.models import AgentSession, Decision, Job, StoredRow
 from approvals.rules.observed import Line
 from approvals.rules.turns import MOST_REPEATS
 from approvals.services import handover, jobs, lines, runs
@@ -415,6 +415,28 @@ def test_what_the_store_showed_first_is_not_written_twice(server, runtime, repla
     work(replay.job)
     assert journal(replay.run) == [HIDDEN, *NORMAL[1:], ("ended", "completed")]
     assert len(stored(replay.run)) == len(SENT)
+
+
+def test_whoever_reads_the_store_meanwhile_is_waited_for(server, replay):
+    gate = Gate()
+    server.turns = [Turn([gate, *SENT])]
+    first = json.loads(SENT[0].removeprefix(b"data: "))["id"]
+    with working(replay.job):
+        assert gate.reached()
+        soon(lambda: f.rows(AgentSession.objects))
+        with transaction.atomic():
+            of = AgentSession.objects.select_for_update(no_key=True).get()
+            gate.open.set()
+            time.sleep(0.5)
+            StoredRow.objects.create(
+                workspace_id=of.workspace_id, session=of, event_id=first, invocation_id="e-1", run=replay.run,
+                at=f.NOON, digest=b"d" * 32,
+            )  # fmt: skip
+            call = Line(
+                type="tool_call", at=f.NOON, call_id="c1", name="lookup_customer", content={"args": {}}
+            )
+            lines.append({replay.run.id: [call]})
+    assert journal(replay.run) == [HIDDEN, *NORMAL, ("ended", "completed")]
 
 
 def test_an_event_that_is_sent_twice_is_one(server, replay):
