@@ -109,7 +109,7 @@ def made(name: str, call_id: str, second: int = 0, **args: Any) -> Line:
 
 def came(call_id: str, outcome: str | None = None, second: int = 0, **content: Any) -> Line:
     """What came of a call."""
-    told = content or {"result": "ok"}
+    told = content if content.keys() & {"error", "confirmation"} else {"result": content or "ok"}
     return line("tool_result", second, call_id=call_id, outcome=outcome, content=told)
 
 

@@ -18,6 +18,7 @@ from dashboard.presenters.build_job import job_progress
 from dashboard.presenters.build_run_acts import run_acts
 from dashboard.presenters.build_timeline import anchors_of, note_of, steps_of
 from dashboard.presenters.build_ways import ways_of
+from dashboard.presenters.chips import Chip
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import (
     DecisionLine,
@@ -58,7 +59,7 @@ def run_page(opened: OpenedRun, hand: Hand, *, places: Places, trail: Trail, ove
         title=plain(run.external_id),
         heading=summary_line(run.external_id, 300),
         trail=trail,
-        state=did.state_of(own) if (own := _own(opened)) else chips.run_state(run.status),
+        state=_state(opened),
         subject=summary_line(run.subject, 200),
         subject_url=places.subject(run.subject),
         summary=summary_line(_in_short(opened), 400),
@@ -76,6 +77,14 @@ def run_page(opened: OpenedRun, hand: Hand, *, places: Places, trail: Trail, ove
         job=_job(opened, places, overdue_s),
         decisions=tuple(_decision(entry, opened, places) for entry in opened.entries),
     )
+
+
+def _state(opened: OpenedRun) -> Chip:
+    """Where it stands; a run that asks a person before it goes on is over only in the words of its runtime."""
+    if opened.own.is_head and opened.run.status == "completed" and held(opened.own):
+        return chips.held("")
+    own = _own(opened)
+    return did.state_of(own) if own else chips.run_state(opened.run.status)
 
 
 def _decision(entry: Entry, opened: OpenedRun, places: Places) -> DecisionLine:

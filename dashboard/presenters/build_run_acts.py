@@ -103,10 +103,11 @@ def _to_decide(opened: OpenedRun, hand: Hand, shown: str, resolve: tuple[Resolve
     dismiss = None
     if run.status in ("interrupted", "failed"):
         dismiss = hand.reason_act("run_dismiss", run.id, permission="dismiss", shown=shown)
+    answer = answer_act(opened, hand, shown)
     acts = RunActs(
         dismiss=dismiss,
-        resolve=resolve,
-        answer=answer_act(opened, hand, shown),
+        resolve=tuple(_folded(act) for act in resolve) if answer else resolve,
+        answer=answer,
         held=held_acts(opened, hand, shown),
     )
     if verdict.may_start_again:
@@ -117,6 +118,11 @@ def _to_decide(opened: OpenedRun, hand: Hand, shown: str, resolve: tuple[Resolve
         return replace(acts, force=_force(opened, hand, shown), closed=closed)
     blocking = " ".join(reason.text for reason in verdict.reasons if reason.code not in OVERRIDABLE)
     return replace(acts, closed=blocking)
+
+
+def _folded(act: ResolveAct) -> ResolveAct:
+    """Beside the form that answers every call and goes on, saying it without going on is the exception."""
+    return replace(act, open=bool(act.reason_error or act.resolution_error))
 
 
 def _shown(opened: OpenedRun, hand: Hand, target: UUID) -> str:

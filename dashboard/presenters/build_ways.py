@@ -32,8 +32,8 @@ def ways_of(opened: OpenedRun, acts: RunActs) -> tuple[Way, ...]:
             Way(
                 title="Dismiss it",
                 forecast=("Nothing is started.", "It leaves the queue and can be reopened."),
-                link=None if acts.dismiss.refused else Link("Dismiss it…", "#dismiss"),
-                why_not=acts.dismiss.refused,
+                link=Link("Dismiss it…", "#dismiss"),
+                refused=acts.dismiss.refused,
             )
         )
     return tuple(ways)
@@ -41,15 +41,17 @@ def ways_of(opened: OpenedRun, acts: RunActs) -> tuple[Way, ...]:
 
 def _held(opened: OpenedRun, acts: RunActs) -> Way:
     names = _names(call.name for call in held(opened.own))
-    why_not = next((act.why_not or act.confirm.refused for act in acts.held), "")
+    why_not = next((act.why_not for act in acts.held), "")
+    refused = next((act.confirm.refused for act in acts.held), "")
     return Way(
         title=f"Confirm or reject {names}",
         forecast=(
             f"Confirmed: ADK runs {names} in place, in the same session, and the agent goes on.",
             f"Rejected: {names} does not run; the agent is told so and goes on without it.",
         ),
-        link=None if why_not else Link("Confirm or reject…", "#held"),
+        link=Link("Confirm or reject…", "#held"),
         why_not=why_not,
+        refused=refused,
     )
 
 
@@ -66,8 +68,9 @@ def _answers(opened: OpenedRun, acts: RunActs) -> Way:
             f"These calls are not made again: {names}.",
             "Its agent knows the whole conversation, and may call again what you say did not happen.",
         ),
-        link=None if why_not or refused else Link("Answer the open calls…", "#answer"),
-        why_not=why_not or refused,
+        link=Link("Answer the open calls…", "#answer"),
+        why_not=why_not,
+        refused=refused,
     )
 
 
@@ -91,10 +94,10 @@ def _fresh(opened: OpenedRun, acts: RunActs) -> Way:
             again,
             _hides(opened),
         ),
-        act=None if refused else acts.replay,
-        link=Link("Start in a fresh session…", "#force") if acts.force and not refused else None,
+        act=acts.replay,
+        link=Link("Start in a fresh session…", "#force") if acts.force else None,
         danger=acts.force is not None,
-        why_not=refused,
+        refused=refused,
     )
 
 

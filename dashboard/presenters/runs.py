@@ -85,7 +85,7 @@ class ErrorBox:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
     """One way to go on from here, with what it would do. It leads to its form (`link`), or is a button of its own
-    (`act`); `why_not` is the sentence why it is not possible now, or not this member's.
+    (`act`); `why_not` is the sentence why it is not possible now, `refused` why it is not this member's.
     """
 
     title: str
@@ -94,6 +94,7 @@ class Way:
     act: Act | None = None
     danger: bool = False
     why_not: str = ""
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
