@@ -12,14 +12,17 @@ from pathlib import Path
 
 import httpx
 import pytest
+from pytest_django.plugin import DjangoDbBlocker
 
 from dashboard.demo.adk import environment
 from dashboard.embedded.postgres import free_port
 from dashboard.embedded.processes import Processes
 from dashboard.embedded.trouble import Trouble
+from dashboard.embedded.valkey import Valkey
 from tests.cluster import TestServers
 from tests.real.adk import running
 from tests.real.adk.mailbox import Mailbox
+from tests.real.adk.product import Product, product_of
 from tests.real.adk.running import Reference
 
 VERSIONS = ("2.13.0", "1.39.1")
@@ -80,6 +83,30 @@ def reference(shared_reference: Reference) -> Reference:
     """A running reference service, in each version in turn."""
     shared_reference.make_sure_it_runs()
     return shared_reference
+
+
+@pytest.fixture(scope="module")
+def shared_product(
+    shared_reference: Reference,
+    servers: TestServers,
+    broker: Valkey,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Product]:
+    """The product that the tests of a module share; ask for `product`."""
+    del django_db_setup
+    shared_reference.make_sure_it_runs()
+    logs = tmp_path_factory.mktemp("product")
+    with django_db_blocker.unblock(), product_of(shared_reference, servers, broker, logs) as product:
+        yield product
+
+
+@pytest.fixture
+def product(shared_product: Product, reference: Reference) -> Product:
+    """All processes of the product beside the running reference service, whose store they read."""
+    del reference
+    return shared_product
 
 
 @pytest.fixture(scope="session")
