@@ -85,6 +85,8 @@ def test_a_call_comes_only_in_the_retry_and_then_a_429() -> None:
     assert next_move(turn(script)) == TooMany(1.0)
     assert names(next_move(turn(script, refused=1))) == ["lookup_customer"]
     assert next_move(turn(script, *BOTH, refused=1)) == TooMany(1.0)
+    assert next_move(turn(f"{script}:2:2", refused=1)) == TooMany(2.0)
+    assert names(next_move(turn(f"{script}:2:2", refused=2))) == ["lookup_customer"]
 
 
 @pytest.mark.parametrize(("script", "nothing"), [("empty", Nothing()), ("empty_stop", Nothing(stop=True))])

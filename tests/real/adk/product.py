@@ -26,6 +26,7 @@ from tests.faults.crew import Crew, Person, Process
 from tests.faults.lab import Lab, eventually
 from tests.real.adk.client import Conversation
 from tests.real.adk.running import Reference
+from tests.views.forms import form_of
 
 SILENCE_S = 8
 PATIENCE_S = 60.0
@@ -157,6 +158,12 @@ class Product:
     def another(self, name: str) -> Person:
         """One more person of the workspace."""
         return Person(self.lab, self.crew.url, name)
+
+    def forcing(self, run: Run, person: Person) -> Callable[[], httpx.Response]:
+        """Somebody opens a run's page now; calling what comes back forces the replay, and gives the answer."""
+        form = form_of(person.http.get(f"/w/{person.slug}/runs/{run.id}/"), "/force")
+        given = form.fields | form.ticks | {"reason": ["the customer got no answer"]}
+        return lambda: person.http.post(form.action, data=given)
 
     def forced(self, run: Run) -> Run:
         """The new run of a replay that the person forced on the page, which may not have begun yet."""

@@ -76,6 +76,11 @@ class Reference:
         )
         return [row["event_data"] for row in found]
 
+    def rows_of(self, session: str) -> list[dict[str, Any]]:
+        """The same of a session that somebody else made, by its id."""
+        found = self.sql("select event_data from events where session_id = %s order by timestamp", session)
+        return [row["event_data"] for row in found]
+
     def edit(self, event_id: str, **changes: Any) -> None:
         """Change fields of one row in place, behind everybody's back."""
         self.sql(

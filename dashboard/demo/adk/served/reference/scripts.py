@@ -10,7 +10,7 @@ session: a retry in a fresh session goes on where the last attempt ended.
 | rate_before:N:DELAY | answers N requests with 429 (default 1, asking for DELAY seconds, default 1), then as normal |
 | rate_before_huge | 429 at once, asking for ten minutes |
 | rate_after:DELAY | as normal, but 429 after the e-mail |
-| call_then_rate_in_retry:DELAY | 429 at once; the next attempt is rate_after |
+| call_then_rate_in_retry:DELAY:N | 429 at once, N times (default 1); the next attempt is rate_after |
 | empty:N | yields nothing, N times at the start (without N: always), then as normal |
 | empty_stop:N | the same with a STOP that has no parts |
 | empty_after_call | as normal, but nothing after the e-mail |
@@ -169,7 +169,7 @@ def _rate_after(turn: Turn) -> Move:
 
 
 def _call_then_rate_in_retry(turn: Turn) -> Move:
-    return TooMany(_number(turn, 0, 1)) if turn.refused == 0 else _rate_after(turn)
+    return TooMany(_number(turn, 0, 1)) if turn.refused < _number(turn, 1, 1) else _rate_after(turn)
 
 
 def _empty(turn: Turn) -> Move:
