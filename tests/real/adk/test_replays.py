@@ -33,6 +33,7 @@ FAILING = (
     *("empty:2", "empty", "empty_after_call", "thought_only", "empty_stop"),
 )
 ROWS = 6  # of a normal turn
+LOST_S = SILENCE_S + 10  # until it is known that a run was lost
 SLOW = ("slow:4", "slow:5")  # whose client leaves after the mail
 QUIET_S = 0.8  # longer than any pause that the scripts ask for and that is waited for
 BOTH = {"lookup_customer": "answered", "send_email": "answered"}
@@ -253,40 +254,48 @@ def test_of_two_people_at_the_same_moment_and_a_machine_one_starts_it(
     assert product.replays_of(case.run) == [new]
 
 
-def test_a_worker_killed_while_it_streams_leaves_an_interrupted_run_and_nothing_goes_on_by_itself(
-    product: Product, reference: Reference, cases: Mapping[str, Case]
-) -> None:
-    case = cases["slow:5"]
-    new = product.forced(case.run)
-    case.mailbox.wait_for(case.conversation.customer, 2)
-    eventually(lambda: product.calls(new), "the worker wrote the call down")
-    product.crew.kill(product.workers["replay"])
-    product.worker("replay")  # which is there to start it again
+@dataclass(frozen=True)
+class Lost:
+    """The replays whose workers were killed: one while it streamed, one that had not listened at all."""
 
-    new = product.ended(new, SILENCE_S + 10)
+    streaming: Run
+    deaf: Run
+
+
+@pytest.fixture(scope="module")
+def lost(shared_product: Product, cases: Mapping[str, Case]) -> Lost:
+    """Both, once they are over. They are left alone at the same time, because that takes its time."""
+    product, reference = shared_product, shared_product.reference
+    streaming = product.forced(cases["slow:5"].run)
+    cases["slow:5"].mailbox.wait_for(cases["slow:5"].conversation.customer, 2)
+    eventually(lambda: product.calls(streaming), "the worker wrote the call down")
+    product.crew.kill(product.workers["replay"])
+    frozen = product.worker("replay", fault="stream.opened", how="stop")
+    deaf = product.forced(cases["rate_before:1:0.1"].run)
+    eventually(lambda: len(reference.rows_of(deaf.session_id)) == ROWS, "ADK is through", LOST_S)
+    product.crew.kill(frozen)
+    product.worker("replay")  # which is there to start them again
+    return Lost(*(product.ended(run, LOST_S) for run in (streaming, deaf)))
+
+
+def test_a_worker_killed_while_it_streams_leaves_an_interrupted_run(
+    product: Product, reference: Reference, cases: Mapping[str, Case], lost: Lost
+) -> None:
+    new = lost.streaming
 
     assert (new.status, new.interrupted_why) == ("interrupted", "silent")
     # ADK 2 stops where nobody listens and says so in a row, which only the observer can have read.
-    aborted = [
-        row for row in reference.rows_of(new.session_id) if row.get("error_code") == "INVOCATION_ABORTED"
-    ]
+    rows = reference.rows_of(new.session_id)
+    aborted = [row for row in rows if row.get("error_code") == "INVOCATION_ABORTED"]
     assert len(aborted) == (1 if reference.version.startswith("2.") else 0)
     assert product.calls(new) == {"send_email": "aborted" if aborted else "open"}
-    assert only_mail_of(case, new)
+    assert nothing_goes_on(cases["slow:5"], new)
 
 
 def test_what_a_lost_worker_never_heard_is_read_from_the_rows(
-    product: Product, reference: Reference, cases: Mapping[str, Case]
+    product: Product, reference: Reference, cases: Mapping[str, Case], lost: Lost
 ) -> None:
-    case = cases["rate_before:1:0.1"]
-    product.crew.kill(product.workers["replay"])
-    deaf = product.worker("replay", fault="stream.opened", how="stop")
-    new = product.forced(case.run)
-    eventually(lambda: len(reference.rows_of(product.now(new).session_id)) == ROWS, "ADK is through")
-    product.crew.kill(deaf)
-    product.worker("replay")
-
-    new = product.ended(new, SILENCE_S + 10)
+    new = lost.deaf
 
     assert (new.status, product.calls(new)) == ("interrupted", BOTH)
     assert product.call_ids(new) == [
@@ -296,11 +305,11 @@ def test_what_a_lost_worker_never_heard_is_read_from_the_rows(
         if "function_call" in part
     ]
     assert "is taken care of." in product.page(new)  # the agent's last words
-    assert only_mail_of(case, new)
+    assert nothing_goes_on(cases["rate_before:1:0.1"], new)
 
 
-def only_mail_of(case: Case, new: Run) -> bool:
-    """Whether a lost replay sent one mail and was not begun again, neither by itself nor by a machine that asks."""
+def nothing_goes_on(case: Case, new: Run) -> bool:
+    """Whether a lost replay sent its one mail and is not begun again: by itself, or by a machine that asks."""
     product = case.product
     refused = product.machine_asks(new)
     assert refused.status_code == 409
