@@ -154,6 +154,7 @@ CELERY_DB_REUSE_MAX = 1_000_000  # Celery otherwise closes every connection arou
 CELERY_TASK_ROUTES = {
     "approvals.tasks.replay.*": {"queue": "replay"},
     "approvals.tasks.send.*": {"queue": "send"},
+    "approvals.tasks.observe.*": {"queue": "observe"},
 }
 
 # -- mail -----------------------------------------
@@ -180,6 +181,9 @@ SEND_BATCH = env.int("SEND_BATCH", default=50)
 RUNTIME_TIMEOUT_S = env.int("RUNTIME_TIMEOUT_S", default=20)
 OVERDUE_S = env.int("OVERDUE_S", default=120)
 POLL_S = env.float("POLL_S", default=2.0)
+OBSERVE_PASS_S = env.float(
+    "OBSERVE_PASS_S", default=600
+)  # between two passes through a runtime's whole store
 FAULTS_ALLOWED = env.bool("FAULTS_ALLOWED", default=False)
 
 # -- pages -----------------------------------------

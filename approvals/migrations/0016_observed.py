@@ -23,7 +23,6 @@ class Migration(migrations.Migration):
                 ("user", models.TextField()),
                 ("session", models.TextField()),
                 ("updated_at", models.DateTimeField()),
-                ("deleted_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
@@ -97,7 +96,10 @@ class Migration(migrations.Migration):
             model_name="agentsession",
             name="workspace",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="approvals.workspace"
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="approvals.workspace",
             ),
         ),
         migrations.AddField(
@@ -115,7 +117,10 @@ class Migration(migrations.Migration):
             model_name="observation",
             name="workspace",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="approvals.workspace"
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="approvals.workspace",
             ),
         ),
         migrations.AddField(
@@ -145,7 +150,10 @@ class Migration(migrations.Migration):
             model_name="storedrow",
             name="workspace",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="approvals.workspace"
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="approvals.workspace",
             ),
         ),
         migrations.AddConstraint(

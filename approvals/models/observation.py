@@ -30,7 +30,9 @@ class Observation(IdentifiedModel):
     asked_at = models.DateTimeField(null=True)  # when the service was last asked for both
 
     changed_until = models.DateTimeField(null=True)  # the newest change that was read, by the store's clock
-    pass_after = models.JSONField(null=True)  # the last key that this pass has read: [app, user, session]
+    pass_after = models.JSONField(
+        null=True
+    )  # how far this pass is: services.observations.Place; null: none goes on
     pass_began_at = models.DateTimeField(null=True)
     pass_done = models.BigIntegerField(db_default=0, default=0)  # sessions
     pass_total = models.BigIntegerField(db_default=0, default=0)
@@ -55,7 +57,6 @@ class AgentSession(WorkspaceModel):
     user = models.TextField()
     session = models.TextField()
     updated_at = models.DateTimeField()  # by the store's clock
-    deleted_at = models.DateTimeField(null=True)  # when it was found to be gone
 
     class Meta:
         constraints = [

@@ -30,7 +30,11 @@ ASKED_EVERY_S = 1.0  # how often the broker is asked whether it is there, and st
 MARK_S = 60  # how long a mark in the broker stays there without a dispatcher
 AT_MOST = 500
 WATCH_S = 60.0  # between two looks at the decision logs
-TASKS = {"replay": "approvals.tasks.replay.execute", "send": "approvals.tasks.send.execute"}
+TASKS = {
+    "replay": "approvals.tasks.replay.execute",
+    "send": "approvals.tasks.send.execute",
+    "observe": "approvals.tasks.observe.execute",
+}
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _WAKE = re.compile(rf"({_UUID}) ({_UUID}) ({'|'.join(TASKS)}) (\d{{1,18}})")  # sql/0005_decisions
 # A publish gives up after 2 s; without these a frozen broker blocks it for over a minute.

@@ -36,7 +36,7 @@ LEAVES = {
     "send.batch_done": (0, RECIPIENTS),
 }
 DOUBTS = [point for point, (in_doubt, _) in LEAVES.items() if in_doubt]
-OTHERS = {"decide.before_commit", "dispatch.published"}  # below, and in tests/faults/test_processes
+OTHERS = {"decide.before_commit", "dispatch.published", "observe.claimed", "observe.taken", "observe.read"}
 
 
 @pytest.fixture

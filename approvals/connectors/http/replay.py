@@ -4,29 +4,18 @@
 (5xx, a broken connection or a time-out after the first byte, an answer nobody can read): in doubt.
 """
 
-import json
-import ssl
 import time
-from http import HTTPStatus
 
 import httpcore
 import httpx
 
-from approvals.connectors import net
-from approvals.connectors.http.line import Line, LineTransport
-from approvals.connectors.http.order import BadAddress, Outcome, ReplayOrder, port_of, replay_url
+from approvals.connectors import addresses, answers, line, net
+from approvals.connectors.addresses import BadAddress
+from approvals.connectors.http.order import Outcome, ReplayOrder
 from approvals.rules import digests, webhooks
 
 ANSWER_LIMIT = 64 * 1024
-QUOTE_LIMIT = 200
 NOT_KNOWN = "so whether it started the run is not known"
-
-_TROUBLE = (
-    OSError,  # includes time-outs and TLS
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-)
 
 
 def start_replay(order: ReplayOrder) -> Outcome:
@@ -37,24 +26,24 @@ def start_replay(order: ReplayOrder) -> Outcome:
     deadline = net.Deadline.after(order.timeout_s)
     body = digests.canonical(order.payload).encode()
     try:
-        url = replay_url(order.base_url, order.allowed_hosts)
+        url = addresses.below(addresses.checked(order.base_url, order.allowed_hosts), "/replays")
         signature = webhooks.signed_headers(order.secret, order.job_id, int(time.time()), body)
     except BadAddress as bad:
         return _not_sent(str(bad))
     except ValueError as error:
         return _not_sent(f"The request could not be signed: {error}")
     try:
-        line = Line(net.resolve(url.host, port_of(url), deadline), deadline)
+        wire = line.Line(net.resolve(url.host, addresses.port_of(url), deadline), deadline)
     except OSError as error:
         return _not_sent(f"The runtime {url.host} was not found: {net.why(error)}")
     try:
-        status, said = _post(url, body, signature, line)
-    except _TROUBLE as error:
-        return _after_trouble(error, line.wrote, order.timeout_s)
+        status, said = _post(url, body, signature, wire)
+    except line.TROUBLE as error:
+        return _after_trouble(error, wire.wrote, order.timeout_s)
     return _of_answer(status, said)
 
 
-def _post(url: httpx.URL, body: bytes, signature: dict[str, str], line: Line) -> tuple[int, str]:
+def _post(url: httpx.URL, body: bytes, signature: dict[str, str], wire: line.Line) -> tuple[int, str]:
     """Send the request; return the answer's status and what it says in words, if it says anything."""
     headers = {
         "content-type": "application/json",
@@ -63,21 +52,15 @@ def _post(url: httpx.URL, body: bytes, signature: dict[str, str], line: Line) ->
         "connection": "close",
         **signature,
     }
-    transport = LineTransport(line, _tls() if url.scheme == "https" else None)
-    client = httpx.Client(transport=transport, trust_env=False, follow_redirects=False)
-    with client, client.stream("POST", url, content=body, headers=headers) as answer:
+    with (
+        line.client(wire, url) as client,
+        client.stream("POST", url, content=body, headers=headers) as answer,
+    ):
         return answer.status_code, _words(answer)
 
 
-def _tls() -> ssl.SSLContext:
-    """Certificates of the public authorities and those that this machine trusts besides."""
-    context = httpx.create_ssl_context(trust_env=False)
-    context.load_default_certs()
-    return context
-
-
 def _words(answer: httpx.Response) -> str:
-    """What the answer's body says, as one short line; empty where it says nothing readable.
+    """What the answer's body says, in quotes; empty where it says nothing readable.
 
     The status has already decided: trouble with the body changes nothing.
     """
@@ -87,38 +70,20 @@ def _words(answer: httpx.Response) -> str:
             body += chunk
             if len(body) > ANSWER_LIMIT:
                 return ""
-        return _one_line(json.loads(body)) if body.strip() else ""
-    except (*_TROUBLE, ValueError, RecursionError):
+    except line.TROUBLE:
         return ""
-
-
-def _one_line(said: object) -> str:
-    if not isinstance(said, dict):
-        return ""
-    texts = (said.get(key) for key in ("detail", "error", "message", "title"))
-    text = next((text for text in texts if isinstance(text, str) and text.strip()), "")
-    printable = "".join(char if char.isprintable() else " " for char in text[: 4 * QUOTE_LIMIT])
-    line = " ".join(printable.split()).rstrip(".")
-    return line if len(line) <= QUOTE_LIMIT else line[: QUOTE_LIMIT - 1] + "…"
+    return answers.quoted(body)
 
 
 def _of_answer(status: int, said: str) -> Outcome:
-    answer = f"{status} {_phrase(status)}".strip()
-    quote = f": “{said}”" if said else ""
+    answer = answers.status_words(status)
     if 200 <= status < 300:
         return Outcome("accepted", f"The runtime accepted the replay ({answer}).")
     if 300 <= status < 400:
         return Outcome("refused", f"The runtime answered with a redirect ({answer}), which is not followed.")
     if 400 <= status < 500:
-        return Outcome("refused", f"The runtime refused the replay ({answer}){quote}.")
-    return Outcome("in_doubt", f"The runtime answered with an error ({answer}){quote}, {NOT_KNOWN}.")
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
+        return Outcome("refused", f"The runtime refused the replay ({answer}){said}.")
+    return Outcome("in_doubt", f"The runtime answered with an error ({answer}){said}, {NOT_KNOWN}.")
 
 
 def _after_trouble(error: Exception, wrote: bool, timeout_s: float) -> Outcome:

@@ -27,6 +27,13 @@ def test_a_runtime_that_accepts_gets_the_signed_canonical_payload() -> None:
     assert webhooks.verify(SECRET, request.headers, request.body, now=time.time()) == "job-1"
 
 
+def test_a_runtime_at_the_root_of_its_host_is_asked_there() -> None:
+    with HttpServer([Answer(202), Answer(202)]) as server:
+        for base_url in (server.url, server.url + "/"):
+            assert start_replay(order(base_url)).kind == "accepted"
+        assert [request.target for request in server.requests] == ["/replays", "/replays"]
+
+
 REDIRECT = Answer(307, headers=(("location", "http://127.0.0.1:1/elsewhere"),))
 PROBLEM = Answer(404, b'{"title": "Not found", "detail": "There is no agent \\u202e\\nnamed a."}')
 LATE_500 = Answer(503, b'{"error": "Try later."}')

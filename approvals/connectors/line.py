@@ -14,6 +14,21 @@ import httpx
 
 from approvals.connectors import net
 
+# What can go wrong on a line.
+TROUBLE = (
+    OSError,  # includes time-outs and TLS
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+)
+
+
+def tls() -> ssl.SSLContext:
+    """Certificates of the public authorities and those that this machine trusts besides."""
+    context = httpx.create_ssl_context(trust_env=False)
+    context.load_default_certs()
+    return context
+
 
 class Line(httpcore.NetworkBackend):
     """Opens connections to the given endpoints only, whatever host it is asked for."""
@@ -73,6 +88,12 @@ class _Stream(httpcore.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return {"socket": self._sock}.get(info)
+
+
+def client(line: Line, url: httpx.URL) -> httpx.Client:
+    """A client for this line and address that follows no redirects and asks no proxy."""
+    transport = LineTransport(line, tls() if url.scheme == "https" else None)
+    return httpx.Client(transport=transport, trust_env=False, follow_redirects=False)
 
 
 class LineTransport(httpx.BaseTransport):
