@@ -10,16 +10,15 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from approvals.db.binding import current_workspace
-from approvals.models import Decision, Job, Run, Runtime
+from approvals.models import Decision, Run, Runtime
+from approvals.rules.decisions import IN_PLACE
 from approvals.rules.digests import canonical
 from approvals.selectors.lineages import judged
 from approvals.selectors.payloads import contents_of
 from approvals.services import jobs, lineages, runs, secrets
 from approvals.services.jobs import Claim
 
-# Decisions that go on in the session of the run that they are about.
-CONFIRMING = {"confirm_call": True, "reject_call": False}
-IN_PLACE = frozenset({"answer_calls", *CONFIRMING})
+CONFIRMING = {"confirm_call": True, "reject_call": False}  # what each of these answers a confirmation with
 _CONFIRMATION = "adk_request_confirmation"  # the name of the call by which ADK asks a person
 
 INPUT_ERASED = "The input of this run was erased meanwhile, so nothing was started."
@@ -103,7 +102,7 @@ def _checked(held: Claim, run: Run) -> Order | StreamOrder:
         raise _Refused(CHANGED)
     given = contents[run.input_payload_id]["input"]
     if run.runtime.kind == "adk":
-        return _stream_order(run, _meant(decision), given)
+        return _stream_order(run, decision, given)
     return _order(held, run, given)
 
 
@@ -147,13 +146,6 @@ def _stream_order(run: Run, decision: Decision, given: Any) -> StreamOrder:
 def _allowed_hosts() -> frozenset[str]:
     addresses = Runtime.objects.exclude(base_url="").values_list("base_url", flat=True)
     return frozenset(urlsplit(url).netloc for url in addresses)
-
-
-def _meant(decision: Decision) -> Decision:
-    """What is to be done: a replay that is done again after a doubt repeats the order that was in doubt."""
-    while decision.kind == "replay_again":
-        decision = Job.objects.select_related("decision").get(id=decision.target_id).decision
-    return decision
 
 
 def _sent(given: Any) -> dict[str, Any]:

@@ -515,17 +515,14 @@ def test_in_place_nothing_is_asked_twice(server, ada, runtime):
     assert ended(replay)[:2] == ("done", "failed")
 
 
-def test_done_again_after_a_doubt_the_same_calls_are_answered(server, ada, runtime):
-    old = run_on(runtime, f.dead_run)
-    answers = [{"call_id": "c1", "name": "send_email", "happened": False, "response": {"error": "not sent"}}]
-    first = in_place(ada, old, "answer_calls", {"reason": "seen", "answers": answers})
-    server.turns = [Answer(500), Turn(sample("orphan_support_slow_answered"))]
-    work(first.job)
-    assert ended(first)[0] == "in_doubt"
-    again, _ = resolve_job(ada, first.job, "do_again")
+def test_done_again_after_a_doubt_the_same_message_is_sent(server, ada, replay):
+    server.turns = [Answer(500), Turn(SENT)]
+    work(replay.job)
+    assert ended(replay)[0] == "in_doubt"
+    again, _ = resolve_job(ada, replay.job, "do_again")
     [job] = f.rows(Job.objects.filter(decision=again))
     work(job)
-    assert server.asked[0] == server.asked[1]
+    assert [asked["newMessage"] for asked in server.asked] == [MESSAGE, MESSAGE]
     assert f.fresh(job).status == "done"
 
 
