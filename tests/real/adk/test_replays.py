@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Barrier
 
+import httpx
 import pytest
 
 from approvals.models import Run
@@ -17,7 +18,7 @@ from tests.faults.crew import Person
 from tests.faults.lab import eventually
 from tests.real.adk.client import Conversation, Frame, calls
 from tests.real.adk.mailbox import Mail, Mailbox
-from tests.real.adk.product import SILENCE_S, Product, nothing_more
+from tests.real.adk.product import SILENCE_S, Product, nothing_more, words_of
 from tests.real.adk.running import Reference
 
 pytestmark = pytest.mark.real
@@ -233,19 +234,22 @@ def test_of_two_people_at_the_same_moment_and_a_machine_one_starts_it(
     case = cases["slow:4"]
     ready = Barrier(2, timeout=20)
 
-    def at_once(person: Person) -> int:
+    def at_once(person: Person) -> httpx.Response:
         force = product.forcing(case.run, person)
         ready.wait()
-        return force().status_code
+        return force()
 
-    people = [product.another("first"), product.another("second")]
+    names = ["anna", "otto"]
+    people = [product.another(name) for name in names]
     with ThreadPoolExecutor(2) as threads:
-        statuses = list(threads.map(at_once, people))
+        answers = dict(zip(names, threads.map(at_once, people), strict=True))
     [new] = product.replays_of(case.run)
     eventually(lambda: product.calls(new), "the replay goes on")
     refused = product.machine_asks(case.run)
 
-    assert sorted(statuses) == [303, 409]
+    first, second = sorted(names, key=lambda name: answers[name].status_code)
+    assert (answers[first].status_code, answers[second].status_code) == (303, 409)
+    assert f"{first}@{people[0].slug}.example.com" in words_of(answers[second].text)  # who was first
     assert refused.status_code == 409
     assert "replay_in_flight" in [reason["code"] for reason in refused.json()["reasons"]]
     assert product.ended(new).status == "completed"
