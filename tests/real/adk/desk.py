@@ -43,7 +43,8 @@ def went_on(product: Product, run: Run, act: str, **typed: Any) -> Run:
     """Decide so, and wait for the end of the new run that came of it."""
     before = len(product.replays_of(run))
     decided(product, run, act, **typed)
-    assert len(replays := product.replays_of(run)) == before + 1
+    replays = product.replays_of(run)
+    assert len(replays) == before + 1
     return product.ended(replays[-1])
 
 

@@ -63,9 +63,7 @@ def run_of(product: Product, conversation: Conversation) -> Run:
     return run
 
 
-def test_it_is_interrupted_soon_after_the_limit_though_nobody_looks(
-    product: Product, killed: Killed
-) -> None:
+def test_it_is_interrupted_soon_after_the_limit_though_nobody_looks(product: Product, killed: Killed) -> None:
     run = run_of(product, killed.happened)
 
     assert max(killed.noticed_s.values()) < SILENCE_S + NOTICED_S

@@ -3,6 +3,7 @@
 import pytest
 
 from approvals.models import Run
+from tests.faults.lab import eventually
 from tests.real.adk.client import Conversation, Frame, calls, parts
 from tests.real.adk.desk import REASON, becomes, form, record, states, went_on
 from tests.real.adk.mailbox import Mailbox
@@ -17,6 +18,12 @@ BOTH = [("lookup_customer", "answered"), ("send_email", "answered")]
 def newer(reference: Reference) -> bool:
     """Whether it is of the line 2.x, which tells more of what went wrong."""
     return reference.version.startswith("2.")
+
+
+def nth(product: Product, conversation: Conversation, number: int) -> Run:
+    """The run of that number in a session, once it was read and all of them are over."""
+    eventually(lambda: len(product.runs_of(conversation)) == number, f"run {number} is known")
+    return product.observed(conversation)
 
 
 def refused_to_programs(product: Product, run: Run) -> None:
@@ -66,7 +73,7 @@ def test_a_tool_that_raised_is_open_and_so_is_its_run_where_no_row_tells_of_the_
     assert states(product, run) == [("lookup_customer", "answered"), ("charge_card", "open")]
     error = product.told(run)["error"]
     assert (error is not None) == newer(reference)
-    if error:
+    if error:  # the words of the error itself could ask to try again
         assert (error["completed"], error["open"]) == (["lookup_customer"], ["charge_card"])
         assert error["text"] in product.page(run)
     refused_to_programs(product, run)
@@ -118,8 +125,8 @@ def test_a_session_with_injected_events_is_unknown_where_its_rows_can_be_told_fr
     copy.customer = original.customer
     copy.send("says_429")
 
-    product.observed(copy)
-    injected, lived = product.runs_of(copy)
+    lived = nth(product, copy, 2)
+    injected = product.runs_of(copy)[0]
 
     assert states(product, injected) == BOTH
     if newer(reference):  # it marks such rows in its database, and there alone
@@ -162,11 +169,11 @@ def test_what_a_rewound_session_forgot_has_happened_all_the_same(
 ) -> None:
     conversation, first = settled(product, reference)
     conversation.send("normal")
-    second = product.observed(conversation)
+    second = nth(product, conversation, 2)
 
     reference.rewind(conversation, second.external_id.rpartition("/")[2])
     conversation.send("says_429")
-    third = product.observed(conversation)
+    third = nth(product, conversation, 3)
 
     assert [run.id for run in product.runs_of(conversation)] == [first.id, second.id, third.id]
     for run in (first, second):
