@@ -88,9 +88,10 @@ HANDOVERS = frozenset({"transfer_to_agent"})
 def end_of(rows: Sequence[Row], *, root_is_llm: bool) -> Line | None:
     """The `ended` line that all rows of one invocation, in order of time, justify now; None while nothing does.
 
-    Of origin `live` where the last row itself proves the end, else `inferred`: failed after an error, completed
-    where a person has to confirm something, or after a final answer while no call is open. `root_is_llm` says that
-    whichever agent gives a final answer is the last to speak, which an agent of several steps is not.
+    Of origin `live` where the last row itself proves the end, else `inferred`: failed after an error, which the line
+    then carries as far as it is known, completed where a person has to confirm something, or after a final answer
+    while no call is open. `root_is_llm` says that whichever agent gives a final answer is the last to speak, which an
+    agent of several steps is not.
     """
     calls, answers = _calls_and_answers(rows)
     handed_over = any(name in HANDOVERS for name in calls.values())
@@ -101,9 +102,9 @@ def end_of(rows: Sequence[Row], *, root_is_llm: bool) -> Line | None:
     if last.proven:
         before = next((row for row in reversed(telling) if not row.proven), None)
         failed = before is not None and before.ends == "failed"
-        return _ended(last, "failed" if failed else "completed", "live")
+        return _failed(last, rows, "live") if failed else _ended(last, "completed", "live")
     if last.ends == "failed":
-        return _ended(last, "failed", "inferred")
+        return _failed(last, rows, "inferred")
     answered = last.ends == "completed" and root_is_llm and not _open(calls, answers)
     return _ended(last, "completed", "inferred") if last.ends == "waiting" or answered else None
 
@@ -125,5 +126,12 @@ def _open(calls: Mapping[str, str], answers: Mapping[str, str]) -> bool:
     return bool(left)
 
 
-def _ended(row: Row, outcome: str, origin: str) -> Line:
-    return Line(type="ended", at=row.at, outcome=outcome, origin=origin)
+def _ended(row: Row, outcome: str, origin: str, content: dict[str, Any] | None = None) -> Line:
+    return Line(type="ended", at=row.at, outcome=outcome, origin=origin, content=content)
+
+
+def _failed(row: Row, rows: Sequence[Row], origin: str) -> Line:
+    """The end after the last error that these rows tell of."""
+    messages = (line.content or {} for one in rows for line in one.lines if line.type == "message")
+    told = [content["error"] for content in messages if "error" in content]
+    return _ended(row, "failed", origin, {"error": told[-1]} if told else None)

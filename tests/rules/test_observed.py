@@ -43,6 +43,17 @@ def test_an_error_ends_it_as_failed_unless_something_came_after() -> None:
     assert ending([asked(), wrong(), asked(), said()]) == ("completed", "inferred")
 
 
+def test_the_end_tells_of_the_last_error_as_far_as_it_is_known() -> None:
+    first, last = (
+        {"code": "UNAVAILABLE", "message": "later"},
+        {"code": "RESOURCE_EXHAUSTED", "message": "429"},
+    )
+    assert told([asked(), wrong(first), called("a"), wrong(last)]) == {"error": last}
+    assert told([asked(), wrong(last), mark()]) == {"error": last}
+    assert told([asked(), row(ends="failed")]) is None
+    assert told([asked(), wrong(first), asked(), said()]) is None
+
+
 def test_a_confirmation_that_is_asked_for_ends_it_until_somebody_answers() -> None:
     waiting = row(ends="waiting")
     assert ending([asked(), called("a"), waiting]) == ("completed", "inferred")
@@ -79,6 +90,12 @@ def ending(rows: list[Row]) -> tuple[str | None, str] | None:
     return end and (end.outcome, end.origin)
 
 
+def told(rows: list[Row]) -> dict[str, Any] | None:
+    end = end_of(rows, root_is_llm=True)
+    assert end is not None
+    return end.content
+
+
 def row(*lines: Line, **fields: Any) -> Row:
     return Row(event_id="ev", invocation_id="e-1", at=START + timedelta(seconds=5), lines=lines, **fields)
 
@@ -93,8 +110,9 @@ def said() -> Row:
     )
 
 
-def wrong() -> Row:
-    return row(Line(type="message", at=START, content={"text": "", "error": {}}), ends="failed")
+def wrong(error: dict[str, str] | None = None) -> Row:
+    content = {"text": "", "error": error or {}}
+    return row(Line(type="message", at=START, content=content), ends="failed")
 
 
 def mark() -> Row:

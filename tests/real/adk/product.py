@@ -181,7 +181,8 @@ def product_of(reference: Reference, servers: TestServers, broker: Valkey, logs:
     cluster.point_at(servers, database)
     env = {
         **servers.environment(database),
-        **{"SECRET_KEY": settings.SECRET_KEY, "REDIS_URL": broker.url, "POLL_S": "0.5"},
+        **{"SECRET_KEY": settings.SECRET_KEY, "REDIS_URL": broker.url},
+        **{"POLL_S": "0.5", "OBSERVE_PASS_S": "1"},
     }
     lab = Lab(env)
     lab.env["LEASE_S"] = "10"  # long enough that nobody loses a lease only because the machine is busy
