@@ -49,13 +49,12 @@ def drops_the_fence(lab: Lab) -> None:
 def drops_the_fence_of_deliveries(lab: Lab) -> None:
     """A message is settled by whoever sent it, even when it is in doubt already."""
 
-    @transaction.atomic
-    def settle(
-        *, held: jobs.Claim, intent: sending.Intent, state: str, reply: str, counts: bool = True
-    ) -> bool:
-        return bool(Delivery.objects.filter(id=intent.delivery_id).update(state=state, reply=reply))
+    def settle(held: jobs.Claim, endings: Sequence[rounds.Ending]) -> frozenset[UUID]:
+        for one in endings:
+            Delivery.objects.filter(id=one.delivery_id).update(state=one.state, reply=one.reply)
+        return frozenset(one.delivery_id for one in endings)
 
-    lab.patch.setattr(sending, "settle", settle)
+    lab.patch.setattr(rounds, "settle", settle)
 
 
 def settles_a_time_out_as_done(lab: Lab) -> None:
@@ -87,12 +86,12 @@ def settles_a_time_out_as_refused(lab: Lab) -> None:
 
 def settles_a_time_out_as_sent(lab: Lab) -> None:
     """A message whose connection broke after the dot is held to be there."""
-    settle = sending.settle
-    lab.patch.setattr(
-        sending,
-        "settle",
-        lambda *, state, **given: settle(state="sent" if state == "in_doubt" else state, **given),
-    )
+    settle = rounds.settle
+
+    def settled(held: jobs.Claim, endings: Sequence[rounds.Ending]) -> frozenset[UUID]:
+        return settle(held, [replace(one, state="sent" if one.state == "in_doubt" else one.state) for one in endings])
+
+    lab.patch.setattr(rounds, "settle", settled)
 
 
 def skips_the_lineage(lab: Lab) -> None:

@@ -138,9 +138,13 @@ class Line:
 
     def _dot(self) -> None:
         """End the message, if it is released and all of it is out; not after the server said something meanwhile."""
-        ready = self.alive and self.errand is not None and self._phase == "body" and self.errand.released
-        if not ready or self._to_write or self.session.has_unread:
+        errand = self.errand
+        if not self.alive or errand is None or self._phase != "body" or not errand.released:
             return
+        if self._to_write or self.session.has_unread:
+            return
+        if errand.before_dot.passed():  # whoever slept until now knows nothing of what happened meanwhile
+            raise Lost("it took too long")
         dot = memoryview(_DOT)
         # The dot is out only if the network took some of it: until then a loss leaves no doubt.
         if written := self.session.write_now(dot):
