@@ -4,10 +4,10 @@ Each is named for what is wrong with it, and says which laws have to notice. Whe
 stop the mutant's harm (it mostly does: most safeguards are two), that guard is taken out with it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -15,7 +15,7 @@ from django.db import connection, transaction
 
 from approvals.models import Delivery, Job
 from approvals.selectors import lineages as lineage_reads
-from approvals.services import campaigns, handover, jobs, lineages, replays, runs, sending
+from approvals.services import campaigns, handover, jobs, lineages, replays, rounds, runs
 
 
 @dataclass
