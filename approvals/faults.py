@@ -11,6 +11,7 @@ from django.conf import settings
 NAMES: frozenset[str] = frozenset({
     "replay.claimed", "replay.intent", "replay.called", "replay.settled",
     "send.claimed", "send.intent", "send.handed_over", "send.settled", "send.batch_done",
+    "observe.claimed", "observe.taken", "observe.read",
     "dispatch.published", "decide.before_commit",
 })  # fmt: skip
 

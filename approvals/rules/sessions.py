@@ -8,14 +8,30 @@ are those of their making, not of their storing, so a row may turn up before oth
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from approvals.rules.observed import Head, Line, Row
 
 OURS = "secondlook-"  # how the id of a session begins that was made for a replay; the run's id follows
 
+# How a row says that its run is over, as it is kept: rules.observed.Row.ends and whether it is proven. A quiet one says
+# nothing at all.
+QUIET = "quiet"
+ENDS: Mapping[str, tuple[Literal["completed", "failed", "waiting"] | None, bool]] = {
+    "": (None, False),
+    "completed": ("completed", False),
+    "failed": ("failed", False),
+    "waiting": ("waiting", False),
+    "over": (None, True),
+    "over_completed": ("completed", True),
+    "over_failed": ("failed", True),
+}
+
 EDITED = "A row of its history was changed in its store after it had been read."
 DELETED = "Rows of its history were deleted from its store after they had been read."
+HIDDEN_DECLARED = "An admin says of this runtime that its agents have tools whose own calls leave no trace."
+HIDDEN_UNKNOWN = "It is not known whether this agent has tools whose own calls leave no trace."
 RESTORED = "Its session holds events that were put there ready-made, so what is in it may not have happened."
 
 
@@ -139,6 +155,20 @@ def differences(
     return edited, gone, [head.event_id for head in present if head.event_id not in ids]
 
 
+def hidden_by(facts: Mapping[str, Any], app: str, *, declared: bool) -> str:
+    """Why an application may make calls that leave no trace here, as one sentence; empty where it cannot.
+
+    `facts` are those of `Observation.facts`; `declared` is an admin's word for the whole runtime. What is not known of
+    an application counts as hiding calls.
+    """
+    if declared:
+        return HIDDEN_DECLARED
+    known = facts.get(app)
+    if not isinstance(known, dict):
+        return HIDDEN_UNKNOWN
+    return str(known.get("detail") or HIDDEN_UNKNOWN) if known.get("hides_calls", True) else ""
+
+
 def finding(origin: str, detail: str, *, at: datetime) -> Line:
     """A line that says what was found out about a run's history."""
     return Line(type="finding", at=at, origin=origin, content={"detail": detail})
@@ -149,19 +179,22 @@ def withdrawn(call_id: str, name: str, *, at: datetime) -> Line:
     return Line(type="tool_result", at=at, call_id=call_id, name=name, outcome="withdrawn")
 
 
-def states_of(lines: Iterable[Line]) -> dict[str, tuple[str, str]]:
-    """Of the calls that these lines make: id to (name, awaiting, answered or open). A replaced call is none."""
-    calls: dict[str, tuple[str, str]] = {}
+def awaiting_in(lines: Iterable[Line]) -> dict[str, str]:
+    """Of the calls that these lines make: those that wait to be confirmed, as names by id."""
+    waiting: dict[str, str] = {}
     for line in lines:
-        if line.call_id is None:
+        if line.call_id is None or line.type != "tool_result":
             continue
-        name, state = calls.get(line.call_id, (line.name or "", "open"))
-        if line.type == "tool_result":
-            state = "awaiting" if line.outcome == "awaiting" else "answered"
-            if line.outcome == "aborted":
-                state = "open"  # nobody knows
-        if line.outcome == "replaced":
-            calls.pop(line.call_id, None)
+        if line.outcome == "awaiting":
+            waiting[line.call_id] = line.name or ""
         else:
-            calls[line.call_id] = (name or line.name or "", state)
-    return calls
+            waiting.pop(line.call_id, None)
+    return waiting
+
+
+def ends_of(row: Row) -> str:
+    """How a row is kept: what it says of the end of its run."""
+    if not row.ends and not row.lines:
+        return QUIET
+    kept = (row.ends, row.proven)
+    return next((name for name, meant in ENDS.items() if meant == kept), "")

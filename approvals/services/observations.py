@@ -51,10 +51,6 @@ class Watch:
     pass_done: int
     now: datetime
 
-    def knows_all_calls(self, app: str) -> bool:
-        """Whether nothing that an agent of this application does can stay out of its sessions."""
-        return not self.hides_calls and self.facts.get(app, {}).get("hides") is False
-
     def has_simple_end(self, app: str) -> bool:
         """Whether a final answer of this application is the end of its run: one agent, and no steps after it."""
         return self.facts.get(app, {}).get("root") == "llm"
@@ -118,7 +114,11 @@ def asked(watch: Watch, *, version: str, facts: dict[str, dict[str, Any]], notic
 def _reached(stored: Any) -> Reached | None:
     if stored is None:
         return None
-    return Reached(key=SessionKey(*stored)) if isinstance(stored, list) and stored else Reached(id=stored or None)
+    return (
+        Reached(key=SessionKey(*stored))
+        if isinstance(stored, list) and stored
+        else Reached(id=stored or None)
+    )
 
 
 def went_on(watch: Watch, *, after: Reached, sessions: int) -> bool:

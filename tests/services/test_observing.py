@@ -44,7 +44,7 @@ def watch(runtime: Runtime, **more: Any) -> Watch:
         "allowed_hosts": frozenset(),
         "database_url": "",
         "hides_calls": False,
-        "facts": {"support": {"root": "llm", "hides": False}},
+        "facts": {"support": {"root": "llm", "hides_calls": False}},
         "notice": "",
         "asked_at": None,
         "changed_until": None,
@@ -153,7 +153,7 @@ def test_a_row_that_says_itself_that_the_run_is_over_proves_it(runtime: Runtime)
 
 
 def test_an_agent_with_tools_that_hide_calls_is_never_known_to_have_called_none(runtime: Runtime) -> None:
-    by = watch(runtime, facts={"support": {"root": "llm", "hides": True}})
+    by = watch(runtime, facts={"support": {"root": "llm", "hides_calls": True}})
     take(by, asked(), row("a", 1, line("message"), ends="completed", proven=True))
     assert record(the_run()) == ("unknown", False, "hidden")
 
@@ -169,7 +169,7 @@ def test_a_final_answer_with_a_call_still_open_is_no_end(runtime: Runtime) -> No
 
 
 def test_a_final_answer_of_a_workflow_is_no_end_since_steps_may_follow(runtime: Runtime) -> None:
-    by = watch(runtime, facts={"support": {"root": "workflow", "hides": True}})
+    by = watch(runtime, facts={"support": {"root": "workflow", "hides_calls": True}})
     take(by, asked(), row("a", 1, line("message"), ends="completed"))
     assert the_run().status == "running"
 
