@@ -54,7 +54,7 @@ class Batch:
         """(what stopped the channel as a whole, in how many seconds the pace allows the next message)."""
         endings: list[Ending] = []
         while True:
-            wanted = self._offer() if self._goes_on() else []
+            wanted = self._offer() if self._goes_on() else {}
             wait_s = 0.0
             if wanted or endings:
                 endings, wait_s = self._turn(endings, wanted)

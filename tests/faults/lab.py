@@ -67,6 +67,7 @@ class Lab:
             "FAULTS_ALLOWED": "1",
             "LEASE_S": str(LEASE_S),
             "FIELD_KEY": settings.FIELD_KEY,
+            "SEND_CONNECTIONS": "1",  # so that it is known whose message is under way
         }
         with bind(self.workspace_id), transaction.atomic():
             Workspace.objects.create(
