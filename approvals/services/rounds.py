@@ -12,7 +12,10 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models.functions import Now
 
+from approvals.db import prepared
+from approvals.models import Workspace
 from approvals.rules.decisions import ERASED
 from approvals.rules.pace import pace
 from approvals.services.jobs import Claim
@@ -121,116 +124,104 @@ def turn(
     """Write down what became of some messages, and mark the rows whose message may leave next.
 
     Only rows that are still planned, of a campaign that is still being sent and a version that is still the approved
-    one, are opened, by whoever holds the job within its lease. Whoever is to be skipped is.
+    one, are opened, by whoever holds the job within its lease. Whoever is to be skipped is. `sealed` is what is sent.
     """
-    ours, per_minute = _ours(held)
-    settled = settle(held, endings) if endings else frozenset()
-    if not ours or not wanted:
-        return Round(frozenset(), settled, ours)
-    _skip([planned for planned in wanted if planned.skip])
+    if refused := [planned for planned in wanted if planned.skip]:
+        _skip(held, refused)
     may = [planned for planned in wanted if not planned.skip]
-    if not per_minute or not may:
-        return Round(_open(held, sealed, may), settled, ours)
-    count, wait_s = _paced(len(may), per_minute)
-    early = frozenset(planned.delivery_id for planned in may[count:])
-    return Round(_open(held, sealed, may[:count]), settled, ours, early, wait_s)
+    early, wait_s = frozenset[UUID](), 0.0
+    if may and sealed.paced:
+        count, wait_s = _paced(len(may))
+        early = frozenset(planned.delivery_id for planned in may[count:])
+        may = may[:count]
+    ours, settled, opened = settle_and_open(held, sealed, endings, may)
+    return Round(opened, settled, ours, early, wait_s)
 
 
-def _ours(held: Claim) -> tuple[bool, int]:
-    """(whether this worker may let messages go, how many a minute). Campaign and job stay as they are until the commit.
+# Whether this worker may let messages go.
+_MAY = """(c.status = 'sending' or j.delivery_id is not null)
+  and j.fence = %(fence)s and j.status = 'running' and j.lease_until > clock_timestamp()"""
 
-    A stop takes the campaign's row, and the clock the job's: whoever comes second sees what the first one did.
-    """
-    rows = _rows(
-        """
-        select c.status = 'sending' or j.delivery_id is not null,
-          j.fence = %s and j.status = 'running' and j.lease_until > clock_timestamp(),
-          (select w.messages_per_minute from approvals_workspace w)
-        from approvals_campaign c join approvals_job j on j.workspace_id = c.workspace_id and j.campaign_id = c.id
-        where c.id = %s and j.id = %s for no key update of c, j
-        """,
-        [held.fence, held.target_id, held.job_id],
+# One statement, since this is the price of each message. Campaign and job stay as they are until the commit: a stop
+# takes the campaign's row, and the clock the job's, so whoever comes second sees what the first one did. Outcomes are
+# settled by whoever made their intent, lease or no lease. Whatever forbids a message is asked where its row is opened.
+_TURN = f"""
+    with mine as materialized (
+      select {_MAY} as may from approvals_campaign c
+      join approvals_job j on j.workspace_id = c.workspace_id and j.campaign_id = c.id
+      where c.id = %(campaign)s and j.id = %(job)s for no key update of c, j
+    ), settled as (
+      update approvals_delivery d set settled_at = clock_timestamp(), reply = e.reply, attempt = d.attempt - e.free,
+        state = case when e.state = 'planned' and d.attempt - e.free >= %(attempts)s then 'failed' else e.state end
+      from unnest(%(ended)s::uuid[], %(states)s::text[], %(replies)s::text[], %(free)s::integer[])
+        as e (id, state, reply, free)
+      where d.id = e.id and d.state = 'attempting' and d.job_id = %(job)s and d.fence = %(fence)s
+      returning d.id
+    ), opened as (
+      update approvals_delivery d set state = 'attempting', job_id = %(job)s, fence = %(fence)s,
+        attempt = d.attempt + 1, attempted_at = w.date, settled_at = null, reply = ''
+      from unnest(%(wanted)s::uuid[], %(dates)s::timestamptz[]) as w (id, date)
+      where (select may from mine) and d.id = w.id and d.state = 'planned' and d.version_id = %(version)s
+        and exists (select from approvals_version v where v.id = %(version)s and v.digest = %(digest)s)
+        and exists (select from approvals_audiencerow a where a.id = d.audience_row_id and a.erased_at is null)
+      returning d.id
     )
-    if not rows:
-        return False, 0
-    [(sending, holds, per_minute)] = rows
-    return bool(sending and holds), per_minute
+    select coalesce((select may from mine), false), array(select id from settled), array(select id from opened)
+"""
 
 
-def settle(held: Claim, endings: Sequence[Ending]) -> frozenset[UUID]:
-    """Within a transaction: what became of these; those that were still ours to settle.
-
-    Where the lease was lost meanwhile, such a row is in doubt already.
-    """
-    rows = _rows(
-        """
-        update approvals_delivery d set settled_at = clock_timestamp(), reply = e.reply, attempt = d.attempt - e.free,
-          state = case when e.state = 'planned' and d.attempt - e.free >= %s then 'failed' else e.state end
-        from unnest(%s::uuid[], %s::text[], %s::text[], %s::integer[]) as e (id, state, reply, free)
-        where d.id = e.id and d.state = 'attempting' and d.job_id = %s and d.fence = %s
-        returning d.id
-        """,
-        [
-            ATTEMPTS,
-            [one.delivery_id for one in endings],
-            [one.state for one in endings],
-            [one.reply for one in endings],
-            [0 if one.counts else 1 for one in endings],
-            held.job_id,
-            held.fence,
-        ],
-    )
-    return frozenset(id for (id,) in rows)
+def settle_and_open(
+    held: Claim, sealed: Sealed, endings: Sequence[Ending], wanted: Sequence[Planned]
+) -> tuple[bool, frozenset[UUID], frozenset[UUID]]:
+    """Within a transaction: (whether the job is ours, whose ending was written down, whose message may leave)."""
+    values = {
+        "job": held.job_id,
+        "fence": held.fence,
+        "campaign": held.target_id,
+        "attempts": ATTEMPTS,
+        "ended": [one.delivery_id for one in endings],
+        "states": [one.state for one in endings],
+        "replies": [one.reply for one in endings],
+        "free": [0 if one.counts else 1 for one in endings],
+        "wanted": [one.delivery_id for one in wanted],
+        "dates": [one.date for one in wanted],
+        "version": sealed.version_id,
+        "digest": sealed.digest,
+    }
+    [(ours, settled, opened)] = prepared.rows(_TURN, values)
+    return ours, frozenset(settled), frozenset(opened)
 
 
-def _skip(refused: Sequence[Planned]) -> None:
-    if refused:
-        _rows(
-            """
+def _skip(held: Claim, refused: Sequence[Planned]) -> None:
+    values = {
+        "job": held.job_id,
+        "fence": held.fence,
+        "ids": [one.delivery_id for one in refused],
+        "why": [one.skip for one in refused],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
             update approvals_delivery d set state = 'skipped', settled_at = clock_timestamp(), reply = s.why
-            from unnest(%s::uuid[], %s::text[]) as s (id, why) where d.id = s.id and d.state = 'planned'
-            returning d.id
-            """,
-            [[one.delivery_id for one in refused], [one.skip for one in refused]],
+            from unnest(%(ids)s::uuid[], %(why)s::text[]) as s (id, why)
+            where d.id = s.id and d.state = 'planned' and exists (
+              select from approvals_job j
+              join approvals_campaign c on c.workspace_id = j.workspace_id and c.id = j.campaign_id
+              where j.id = %(job)s and {_MAY})
+            """,  # noqa: S608 - the words are this module's own
+            values,
         )
 
 
-def _paced(wanted: int, per_minute: int) -> tuple[int, float]:
+def _paced(wanted: int) -> tuple[int, float]:
     """(how many may leave now, in how many seconds the next may). One worker of a workspace at a time."""
-    [(mark_s,)] = _rows(
-        "select extract(epoch from w.next_message_at - clock_timestamp()) from approvals_workspace w"
-        " for no key update",
+    [(per_minute, mark_s)] = _rows(
+        "select w.messages_per_minute, extract(epoch from w.next_message_at - clock_timestamp())::float8"
+        " from approvals_workspace w for no key update",
         [],
     )
-    now = pace(per_minute=per_minute, mark_s=None if mark_s is None else float(mark_s), wanted=wanted)
-    _rows(
-        "update approvals_workspace set next_message_at = clock_timestamp() + %s returning id",
-        [timedelta(seconds=now.mark_s)],
-    )
+    if not per_minute:  # the limit was taken away meanwhile
+        return wanted, 0
+    now = pace(per_minute=per_minute, mark_s=mark_s, wanted=wanted)
+    Workspace.objects.update(next_message_at=Now() + timedelta(seconds=now.mark_s))
     return now.count, now.wait_s
-
-
-def _open(held: Claim, sealed: Sealed, wanted: Sequence[Planned]) -> frozenset[UUID]:
-    """Commit this, and their messages may leave. Whatever forbids one of them is asked here, in the same statement."""
-    if not wanted:
-        return frozenset()
-    rows = _rows(
-        """
-        update approvals_delivery d set state = 'attempting', job_id = %s, fence = %s, attempt = d.attempt + 1,
-          attempted_at = w.date, settled_at = null, reply = ''
-        from unnest(%s::uuid[], %s::timestamptz[]) as w (id, date), approvals_version v, approvals_audiencerow a
-        where d.id = w.id and d.state = 'planned' and d.version_id = %s
-          and v.id = d.version_id and v.digest = %s
-          and a.workspace_id = d.workspace_id and a.id = d.audience_row_id and a.erased_at is null
-        returning d.id
-        """,
-        [
-            held.job_id,
-            held.fence,
-            [one.delivery_id for one in wanted],
-            [one.date for one in wanted],
-            sealed.version_id,
-            sealed.digest,
-        ],
-    )
-    return frozenset(id for (id,) in rows)

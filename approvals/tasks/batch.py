@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from email.utils import parseaddr
+from functools import lru_cache
 from uuid import UUID
 
 import structlog
@@ -192,7 +193,12 @@ def message_for(content: Content, planned: Planned) -> Message | Ending:
     except Exception:
         log.exception("a message could not be written", delivery=str(planned.delivery_id))
         return Ending(planned.delivery_id, "failed", UNWRITABLE)
-    return Message(envelope_from=parseaddr(content.from_address)[1], to=planned.address, raw=raw)
+    return Message(envelope_from=_sender(content.from_address), to=planned.address, raw=raw)
+
+
+@lru_cache(maxsize=64)
+def _sender(from_address: str) -> str:
+    return parseaddr(from_address)[1]
 
 
 def trouble_of(outcome: SmtpOutcome) -> Trouble:

@@ -7,14 +7,16 @@ many threads, its mail queued before the clock starts. All take turns within eac
 round, and the median of the rounds is the figure. Memory is in `send_memory`, the campaigns in `send_load`.
 """
 
+import logging
 import os
 import shutil
 import smtplib
+import socket
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 from django.conf import settings
@@ -46,6 +48,7 @@ def run(tell: Teller, scale: float) -> dict[str, Any]:
     if sink is None:
         tell.say(f"Skipped: {ABSENT}")
         return answer("send", scale, dict.fromkeys(KEYS), {}, skipped=ABSENT)
+    logging.getLogger("celery.app.trace").setLevel(logging.WARNING)  # it tells of every batch
     number = max(LEAST, int(MESSAGES * scale))
     with servers.running(need_mb=4_000) as running:
         made = house.make("bench-1")
@@ -87,8 +90,14 @@ def _start_sink(running: Servers, program: str) -> int:
     as_nobody = ["-u", "nobody"] if os.geteuid() == 0 else []  # it refuses to be root
     words = [program, *as_nobody, f"127.0.0.1:{port}", "1000"]
     running.processes.start("smtp-sink", words, env=dict(os.environ), cwd=settings.BASE_DIR).watched = True
-    running.processes.wait_until(lambda: ports.answers(port), "the mail server to answer", servers.START_S)
+    running.processes.wait_until(lambda: _takes(port), "the mail server to answer", servers.START_S)
     return port
+
+
+def _takes(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
 
 
 def _ours(running: Servers, made: house.House, port: int, number: int, connections: int) -> float:

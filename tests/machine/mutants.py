@@ -7,7 +7,7 @@ stop the mutant's harm (it mostly does: most safeguards are two), that guard is 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -49,12 +49,15 @@ def drops_the_fence(lab: Lab) -> None:
 def drops_the_fence_of_deliveries(lab: Lab) -> None:
     """A message is settled by whoever sent it, even when it is in doubt already."""
 
-    def settle(held: jobs.Claim, endings: Sequence[rounds.Ending]) -> frozenset[UUID]:
+    settle_and_open = rounds.settle_and_open
+
+    def unfenced(held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any) -> Any:
         for one in endings:
             Delivery.objects.filter(id=one.delivery_id).update(state=one.state, reply=one.reply)
-        return frozenset(one.delivery_id for one in endings)
+        ours, _, opened = settle_and_open(held, sealed, [], wanted)
+        return ours, frozenset(one.delivery_id for one in endings), opened
 
-    lab.patch.setattr(rounds, "settle", settle)
+    lab.patch.setattr(rounds, "settle_and_open", unfenced)
 
 
 def settles_a_time_out_as_done(lab: Lab) -> None:
@@ -86,12 +89,13 @@ def settles_a_time_out_as_refused(lab: Lab) -> None:
 
 def settles_a_time_out_as_sent(lab: Lab) -> None:
     """A message whose connection broke after the dot is held to be there."""
-    settle = rounds.settle
+    settle_and_open = rounds.settle_and_open
 
-    def settled(held: jobs.Claim, endings: Sequence[rounds.Ending]) -> frozenset[UUID]:
-        return settle(held, [replace(one, state="sent" if one.state == "in_doubt" else one.state) for one in endings])
+    def hopeful(held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any) -> Any:
+        said = [replace(one, state="sent" if one.state == "in_doubt" else one.state) for one in endings]
+        return settle_and_open(held, sealed, said, wanted)
 
-    lab.patch.setattr(rounds, "settle", settled)
+    lab.patch.setattr(rounds, "settle_and_open", hopeful)
 
 
 def skips_the_lineage(lab: Lab) -> None:

@@ -1,8 +1,11 @@
 """Deciding about campaigns in tests: the services with what a page would send along."""
 
+from uuid import uuid4
+
 from django.db import transaction
 
 from approvals.models import Campaign, Decision, Delivery, Job, QueueItem
+from approvals.rules.content import Content
 from approvals.services import campaigns, jobs, rounds, sending
 from approvals.services.jobs import Claim
 from approvals.services.sending import Sealed
@@ -72,7 +75,7 @@ def next_intent(*, held, sealed):
 def settle(*, held, intent, state, reply, counts=True):
     """Write down what became of one message; False if it was no longer ours."""
     ending = rounds.Ending(intent.delivery_id, state, reply, counts)
-    return bool(rounds.turn(held=held, sealed=None, endings=[ending]).settled)
+    return bool(rounds.turn(held=held, sealed=Sealed(uuid4(), "", Content("", "", "", "", "")), endings=[ending]).settled)
 
 
 def begun(mia, **more):
