@@ -179,13 +179,19 @@ MAIL_CATCHER_DIR = env.str("MAIL_CATCHER_DIR", default="")
 
 # -- the desk's clock -----------------------------------------
 LEASE_S = env.int("LEASE_S", default=60)
-SEND_BATCH = env.int("SEND_BATCH", default=1_000)  # messages after which a campaign lets another one have its turn
+SEND_BATCH = env.int(
+    "SEND_BATCH", default=1_000
+)  # messages after which a campaign lets another one have its turn
 SEND_CONNECTIONS = env.int("SEND_CONNECTIONS", default=4)  # to the mail server, of each process that sends
-SEND_RETRY_S = env.float("SEND_RETRY_S", default=30)  # the least that passes before anybody is tried once more
+SEND_RETRY_S = env.float(
+    "SEND_RETRY_S", default=30
+)  # the least that passes before anybody is tried once more
 RUNTIME_TIMEOUT_S = env.int("RUNTIME_TIMEOUT_S", default=20)
 OVERDUE_S = env.int("OVERDUE_S", default=120)
 POLL_S = env.float("POLL_S", default=2.0)
-OBSERVE_PASS_S = env.float("OBSERVE_PASS_S", default=600)  # between two passes through a runtime's whole store
+OBSERVE_PASS_S = env.float(
+    "OBSERVE_PASS_S", default=600
+)  # between two passes through a runtime's whole store
 FAULTS_ALLOWED = env.bool("FAULTS_ALLOWED", default=False)
 
 # -- pages -----------------------------------------

@@ -16,12 +16,12 @@ from approvals.services.jobs import Claim
 
 PATIENCE = 4  # how many times longer each wait for one recipient is than the one before it
 STOPPED = "The campaign was stopped."
-REFUSED = "The mail server refuses the sender, so nothing more goes out until somebody lets it go on. It said: "
+REFUSED = (
+    "The mail server refuses the sender, so nothing more goes out until somebody lets it go on. It said: "
+)
 # When a recipient who was asked to wait is tried once more; at once, where somebody sends to them again.
 # The one value to give along is settings.SEND_RETRY_S.
-DUE_AGAIN = (
-    f"coalesce(d.settled_at + make_interval(secs => %s::float8 * power({PATIENCE}, d.attempt - 1)), '-infinity')"
-)
+DUE_AGAIN = f"coalesce(d.settled_at + make_interval(secs => %s::float8 * power({PATIENCE}, d.attempt - 1)), '-infinity')"
 
 
 @dataclass(frozen=True, slots=True)

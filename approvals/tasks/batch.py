@@ -109,7 +109,9 @@ class Batch:
                     self._lines.offer(id, message, deadline=self._latest)
                 self._lines.release(id)
         self._left -= len(turned.opened)
-        self._ahead.put_back([planned for planned, _ in wanted.values() if planned.delivery_id in turned.early])
+        self._ahead.put_back(
+            [planned for planned, _ in wanted.values() if planned.delivery_id in turned.early]
+        )
         return ended, turned.wait_s
 
     def _collect(self, until: float) -> list[Ending]:

@@ -18,7 +18,7 @@ from dashboard.bench.telling import Teller
 
 DATABASE = "post_office"
 INSTALL_S, SEND_S = 300, 600
-_PROGRAM = '''
+_PROGRAM = """
 import sys, time
 import django
 from django.conf import settings
@@ -52,7 +52,7 @@ took = time.perf_counter() - began
 sent = Email.objects.filter(status=STATUS.sent).count()
 Email.objects.all().delete()
 print("rate", sent / took if sent == int(number) else 0, sent)
-'''
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,5 +95,3 @@ def prepared(tell: Teller, running: Servers, port: int) -> tuple[PostOffice | No
         info = connection.info
         dsn = "|".join([info.host, str(info.port), info.user, info.password or "", DATABASE])
     return PostOffice(python, dsn, port), ""
-
-

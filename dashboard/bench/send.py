@@ -31,7 +31,9 @@ MESSAGES, LEAST, ROUNDS = 3_000, 60, 5
 FEW, MANY = 10_000, 1_000_000
 CONNECTIONS = 4
 HOME_OF_THE_SINK = "/usr/sbin"
-ABSENT = "smtp-sink is not on this machine; it comes with the Debian package postfix (apt-get install postfix)."
+ABSENT = (
+    "smtp-sink is not on this machine; it comes with the Debian package postfix (apt-get install postfix)."
+)
 GOALS = {
     "of_limit_1": Goal("at_least", 0.4),
     "of_limit_4": Goal("at_least", 0.5),
@@ -129,5 +131,3 @@ def _plainly(port: int, part: Sequence[tuple[str, str, bytes]]) -> None:
 
 def _ratio(rates: dict[str, list[float]], ours: str, other: str) -> float:
     return rounded(statistics.median(a / b for a, b in zip(rates[ours], rates[other], strict=True)))
-
-

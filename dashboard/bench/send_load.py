@@ -61,7 +61,9 @@ class Mailing:
     def send_all(self) -> None:
         """Wake the task until the campaign is over, as a dispatcher does; Trouble where it does not go on."""
         while True:
-            send.execute.apply(args=[str(self.job_id)], kwargs={"workspace": str(self.workspace_id)}, throw=True)
+            send.execute.apply(
+                args=[str(self.job_id)], kwargs={"workspace": str(self.workspace_id)}, throw=True
+            )
             with bind(self.workspace_id), transaction.atomic():
                 job = Job.objects.get(id=self.job_id)
             if job.status == "done":
@@ -99,7 +101,10 @@ def prebuilt(mailing: Mailing) -> list[tuple[str, str, bytes]]:
         held = jobs.Claim(job.id, job.fence, job.kind, None, job.campaign_id, None)
         sealed = sending.Sealed(version.id, version.digest, sending.content_of(version))
         planned = rounds.upcoming(
-            held=held, sealed=sealed, after=-1, at_most=Campaign.objects.get(id=job.campaign_id).deliveries.count()
+            held=held,
+            sealed=sealed,
+            after=-1,
+            at_most=Campaign.objects.get(id=job.campaign_id).deliveries.count(),
         )
     messages = [batch.message_for(sealed.content, one) for one in planned]
     return [(one.envelope_from, one.to, one.raw) for one in messages if isinstance(one, Message)]

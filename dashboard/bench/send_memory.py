@@ -20,7 +20,9 @@ SEND_S = 600
 BATCHES = 10
 
 
-def peak_mb(tell: Teller, running: Servers, made: house.House, port: int, recipients: int, messages: int) -> float:
+def peak_mb(
+    tell: Teller, running: Servers, made: house.House, port: int, recipients: int, messages: int
+) -> float:
     """Megabytes at most while so many messages of a campaign for so many recipients are sent."""
     tell.say(f"Making a campaign for {recipients:,} recipients, and sending {messages:,} of its messages")
     mailing = send_load.approved(running, made, recipients)

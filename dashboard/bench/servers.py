@@ -119,7 +119,9 @@ class Servers:
 
     def _ours(self, name: str, command: Sequence[str], *fds: int, owner: bool = False) -> Child:
         words = [sys.executable, *command]
-        return self.processes.start(name, words, env=self.environ(owner=owner), cwd=settings.BASE_DIR, fds=fds)
+        return self.processes.start(
+            name, words, env=self.environ(owner=owner), cwd=settings.BASE_DIR, fds=fds
+        )
 
     def _check(self) -> None:
         if dead := self.processes.first_dead():

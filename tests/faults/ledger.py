@@ -31,5 +31,7 @@ def assert_accounted_for(sink: SmtpSink, *, sent_again: Collection[str] = ()) ->
 def _nobody_twice(
     deliveries: Iterable[Delivery], accepted: Counter[str], sent_again: Collection[str]
 ) -> None:
-    twice = [one.address for one in deliveries if accepted[one.message_id] > 1 and one.address not in sent_again]
+    twice = [
+        one.address for one in deliveries if accepted[one.message_id] > 1 and one.address not in sent_again
+    ]
     assert not twice, f"two copies: {twice}"

@@ -75,7 +75,11 @@ def next_intent(*, held, sealed):
 def settle(*, held, intent, state, reply, counts=True):
     """Write down what became of one message; False if it was no longer ours."""
     ending = rounds.Ending(intent.delivery_id, state, reply, counts)
-    return bool(rounds.turn(held=held, sealed=Sealed(uuid4(), "", Content("", "", "", "", "")), endings=[ending]).settled)
+    return bool(
+        rounds.turn(
+            held=held, sealed=Sealed(uuid4(), "", Content("", "", "", "", "")), endings=[ending]
+        ).settled
+    )
 
 
 def begun(mia, **more):

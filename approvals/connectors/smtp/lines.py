@@ -210,7 +210,9 @@ class Lines:
         poll.register(self._wakes, select.POLLIN)
         for line in self._lines:
             if line.session.sock is not None:
-                poll.register(line.session.sock, select.POLLIN | (select.POLLOUT if line.wants_to_write else 0))
+                poll.register(
+                    line.session.sock, select.POLLIN | (select.POLLOUT if line.wants_to_write else 0)
+                )
         left = min(until - time.monotonic(), 60.0)
         for descriptor, _ in poll.poll(max(0.0, left) * 1000):
             if descriptor == self._wakes.fileno():
