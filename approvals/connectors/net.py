@@ -128,7 +128,7 @@ def send_now(sock: socket.socket, data: bytes | memoryview) -> int:
 
 
 def receive_now(sock: socket.socket, size: int) -> bytes | None:
-    """Read at most `size` bytes that have come, b"" at the end of the stream, None where nothing has; raises OSError."""
+    """Read at most `size` bytes that have come, b"" at the end of the stream, None for nothing. Raises OSError."""
     try:
         sock.settimeout(0)
         return sock.recv(size)

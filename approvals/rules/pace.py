@@ -1,8 +1,8 @@
 """How many messages may go out now, so that no more than so many leave in a minute.
 
-Each message moves the workspace's mark on by one step; another may leave once the mark is not ahead of the clock. A mark
-that lies behind gives up to CATCH_UP_S of what was not used, and the steps are that much longer, so that in no minute
-there are more than were allowed.
+Each message moves the workspace's mark on by one step; another may leave once the mark is not ahead of the clock. A
+mark that lies behind gives up to CATCH_UP_S of what was not used, and the steps are that much longer, so that in no
+minute there are more than were allowed.
 """
 
 import math

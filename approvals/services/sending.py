@@ -21,7 +21,8 @@ REFUSED = (
 )
 # When a recipient who was asked to wait is tried once more; at once, where somebody sends to them again.
 # The one value to give along is settings.SEND_RETRY_S.
-DUE_AGAIN = f"coalesce(d.settled_at + make_interval(secs => %s::float8 * power({PATIENCE}, d.attempt - 1)), '-infinity')"
+_WAIT = f"make_interval(secs => %s::float8 * power({PATIENCE}, d.attempt - 1))"
+DUE_AGAIN = f"coalesce(d.settled_at + {_WAIT}, '-infinity')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,8 @@ def content_of(version: Version) -> Content:
 def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0) -> str:
     """Give the job back while recipients are left, else end it; the job's new status.
 
-    After `trouble`, or when all that is left was asked to wait, it rests; so it does for `pace_s` seconds, where as many
-    messages as the workspace allows have gone out.
+    After `trouble`, or when all that is left was asked to wait, it rests; so it does for `pace_s` seconds, where as
+    many messages as the workspace allows have gone out.
     """
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):

@@ -69,7 +69,10 @@ def run(tell: Teller, scale: float) -> dict[str, Any]:
             for name, send in sent.items():
                 rates.setdefault(name, []).append(send())
         few, many = (max(LEAST, int(size * scale)) for size in (FEW, MANY))
-        memory = [send_memory.peak_mb(tell, running, made, port, size, few) for size in (few, many)]
+        memory = [
+            send_memory.peak_mb(tell, running, made, port=port, recipients=size, messages=few)
+            for size in (few, many)
+        ]
     figures = {
         "of_limit_1": _ratio(rates, "ours_1", "limit_1"),
         "of_limit_4": _ratio(rates, "ours_4", "limit_4"),

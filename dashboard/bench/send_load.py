@@ -9,7 +9,7 @@ from django.db import transaction
 
 from approvals.connectors.smtp import Message
 from approvals.db.binding import bind
-from approvals.models import Campaign, Job, Version
+from approvals.models import Job, Version
 from approvals.rules.shown import Shown
 from approvals.services import campaigns, jobs, rounds, sending
 from approvals.tasks import batch, send
@@ -23,7 +23,8 @@ HTML = "<p>Dear {{ name }},</p><p>your departure moved: you leave at <b>{{ time 
 DIGEST = "d" * 64
 
 _CAMPAIGN: LiteralString = """
-  insert into approvals_campaign (id, workspace_id, runtime_id, external_id, agent, name, purpose, body_digest, status, comment)
+  insert into approvals_campaign (id, workspace_id, runtime_id, external_id, agent, name, purpose, body_digest, status,
+    comment)
   values (%(campaign)s, %(w)s, %(runtime)s, %(campaign)s::text, 'outreach-writer', 'Departures', '', '', 'pending', '')
 """
 _VERSION: LiteralString = """
@@ -74,9 +75,10 @@ class Mailing:
 
 def approved(running: Servers, made: house.House, recipients: int) -> Mailing:
     """A campaign for so many recipients, which its worker may begin with. What triggers would check is true of it."""
+    campaign_id = uuid4()
     values = {
-        "w": made.workspace_id, "runtime": made.runtime_id, "campaign": uuid4(), "version": uuid4(), "sender": SENDER,
-        "text": TEXT, "html": HTML, "digest": DIGEST, "recipients": recipients,
+        "w": made.workspace_id, "runtime": made.runtime_id, "campaign": campaign_id, "version": uuid4(),
+        "sender": SENDER, "text": TEXT, "html": HTML, "digest": DIGEST, "recipients": recipients,
     }  # fmt: skip
     with running.superuser() as connection:
         connection.execute("set session_replication_role = replica")
@@ -87,24 +89,22 @@ def approved(running: Servers, made: house.House, recipients: int) -> Mailing:
         connection.execute("checkpoint")
     with bind(made.workspace_id):
         campaigns.approve(
-            by=house.PERSON, campaign_id=values["campaign"], shown=Shown(DIGEST, datetime.now(UTC), {})
+            by=house.PERSON, campaign_id=campaign_id, shown=Shown(DIGEST, datetime.now(UTC), {})
         )
         with transaction.atomic():
-            return Mailing(made.workspace_id, Job.objects.get(campaign_id=values["campaign"]).id)
+            return Mailing(made.workspace_id, Job.objects.get(campaign_id=campaign_id).id)
 
 
 def prebuilt(mailing: Mailing) -> list[tuple[str, str, bytes]]:
     """(sender, recipient, message) of everybody in it, as the worker builds them; nobody is sent anything."""
     with bind(mailing.workspace_id), transaction.atomic():
-        job = Job.objects.get(id=mailing.job_id)
-        version = Version.objects.get(campaign_id=job.campaign_id)
-        held = jobs.Claim(job.id, job.fence, job.kind, None, job.campaign_id, None)
+        job = Job.objects.select_related("campaign").get(id=mailing.job_id)
+        if job.campaign is None:
+            raise ValueError("a job that sends nothing")
+        version = Version.objects.get(campaign_id=job.campaign.id)
+        held = jobs.Claim(job.id, job.fence, job.kind, None, job.campaign.id, None)
         sealed = sending.Sealed(version.id, version.digest, sending.content_of(version))
-        planned = rounds.upcoming(
-            held=held,
-            sealed=sealed,
-            after=-1,
-            at_most=Campaign.objects.get(id=job.campaign_id).deliveries.count(),
-        )
+        everybody = job.campaign.deliveries.count()
+        planned = rounds.upcoming(held=held, sealed=sealed, after=-1, at_most=everybody)
     messages = [batch.message_for(sealed.content, one) for one in planned]
     return [(one.envelope_from, one.to, one.raw) for one in messages if isinstance(one, Message)]

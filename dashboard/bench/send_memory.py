@@ -21,7 +21,7 @@ BATCHES = 10
 
 
 def peak_mb(
-    tell: Teller, running: Servers, made: house.House, port: int, recipients: int, messages: int
+    tell: Teller, running: Servers, made: house.House, *, port: int, recipients: int, messages: int
 ) -> float:
     """Megabytes at most while so many messages of a campaign for so many recipients are sent."""
     tell.say(f"Making a campaign for {recipients:,} recipients, and sending {messages:,} of its messages")

@@ -8,10 +8,10 @@ from approvals.db.binding import bind
 from approvals.exceptions import AlreadyDecided, Conflict
 from approvals.models import Decision, Delivery, Job
 from approvals.services import campaigns, jobs, sending
+from tests.services import sends
 from tests.views.forms import form_of, send
 from tests.views.reading import Read
 from tests.world import signed_in
-from tests.services import sends
 
 FIFTY = 50
 COMMENT = "The second paragraph promises a refund."

@@ -22,8 +22,8 @@ from tests import cluster
 from tests.cluster import TestServers
 from tests.servers.http import Answer, HttpServer
 from tests.servers.smtp import SmtpSink
-from tests.world import World, call
 from tests.services import sends
+from tests.world import World, call
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
 

@@ -10,6 +10,7 @@ from approvals.models import Delivery, Job
 from approvals.selectors.payloads import contents_of
 from approvals.services import jobs, sending
 from tests import factories as f
+from tests.services import sends
 from tests.services.sends import (
     approve,
     begun,
@@ -24,7 +25,6 @@ from tests.services.sends import (
     tab_of,
     the_job,
 )
-from tests.services import sends
 
 pytestmark = pytest.mark.usefixtures("desk")
 

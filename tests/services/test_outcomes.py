@@ -7,9 +7,9 @@ from approvals.exceptions import Conflict
 from approvals.models import Decision, Job
 from approvals.services import decisions, handover, jobs, outcomes, sending
 from tests import factories as f
+from tests.services import sends
 from tests.services.sends import begun, in_doubt, resolve, stop
 from tests.services.starts import evidence_of, replay, replay_in_doubt, resolve_job
-from tests.services import sends
 
 pytestmark = pytest.mark.usefixtures("desk")
 

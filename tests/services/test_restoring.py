@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection, transaction
 from approvals.models import Decision, Job, Place, QueueItem
 from approvals.selectors.lineages import judged
 from approvals.selectors.place import stand
-from approvals.services import decisions, guards, handover, jobs, pauses, restoring, sending
+from approvals.services import decisions, guards, handover, jobs, pauses, restoring
 from tests import factories as f
 from tests.house import OPERATOR
 from tests.services import sends

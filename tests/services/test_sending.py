@@ -9,8 +9,8 @@ from django.conf import settings
 from approvals.models import Campaign, Delivery, Job, Version
 from approvals.services import campaigns, jobs, rounds, sending
 from tests import factories as f
-from tests.services.sends import approve, begun, in_doubt, resolve, states, take_back, the_job
 from tests.services import sends
+from tests.services.sends import approve, begun, in_doubt, resolve, states, take_back, the_job
 
 pytestmark = pytest.mark.usefixtures("desk")
 

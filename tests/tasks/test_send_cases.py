@@ -22,9 +22,9 @@ from approvals.services import campaigns, jobs, pauses, rounds, sending
 from approvals.tasks import batch, leaving, send
 from tests import factories as f
 from tests.faults.ledger import assert_accounted_for
+from tests.servers.smtp import Act, Drop, Fault, Hang, Phase, Say, SmtpSink
 from tests.services import sends
 from tests.services.conftest import as_superuser, database, desk, lease_over, mia
-from tests.servers.smtp import Act, Drop, Fault, Hang, Phase, Say, SmtpSink
 
 __all__ = ["as_superuser", "database", "desk", "lease_over", "mia"]
 

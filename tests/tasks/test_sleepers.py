@@ -11,9 +11,9 @@ from approvals.models import Delivery
 from approvals.services import handover, jobs, replays, rounds
 from approvals.tasks import batch, replay, send
 from tests import factories as f
+from tests.servers.smtp import SmtpSink
 from tests.services import sends
 from tests.services.conftest import ada, as_superuser, database, desk, lease_over, mia
-from tests.servers.smtp import SmtpSink
 from tests.services.starts import replay as decide
 
 __all__ = ["ada", "as_superuser", "database", "desk", "lease_over", "mia"]

@@ -12,11 +12,11 @@ from approvals.rules.decisions import NOBODY_REACHED
 from approvals.rules.messages import build
 from approvals.rules.permissions import why_not
 from approvals.services import jobs, sending
+from tests.services import sends
 from tests.views.forms import form_of, offered, send
 from tests.views.of_campaign_pages import deliveries, page, troubled, without_date
 from tests.views.reading import Read
 from tests.world import World
-from tests.services import sends
 
 # What is shown.
 

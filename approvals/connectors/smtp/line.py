@@ -178,7 +178,7 @@ class Line:
         phase = self._phase
         self._end(Stopped(phase, code, reply).outcome())
         # Inside the body RSET would be text of the message; 421 says that the server is closing anyway.
-        if not 400 <= code or code == 421 or phase == "body":
+        if not code >= 400 or code == 421 or phase == "body":
             self.drop()
             return
         self._recovers_by = net.Deadline.after(POLITE_S)
