@@ -167,6 +167,8 @@ SMTP = {
     "use_tls": _mail.get("EMAIL_USE_TLS", False),
     "use_ssl": _mail.get("EMAIL_USE_SSL", False),
 }
+# Where this is set, nobody else is written to: for every place that is not the real one. Empty: everybody.
+ALLOWED_RECIPIENT_DOMAINS = env.list("ALLOWED_RECIPIENT_DOMAINS", default=[])
 # Mail about accounts goes the same way.
 EMAIL_HOST, EMAIL_PORT = SMTP["host"], SMTP["port"]
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = SMTP["username"], SMTP["password"]
@@ -177,7 +179,13 @@ MAIL_CATCHER_DIR = env.str("MAIL_CATCHER_DIR", default="")
 
 # -- the desk's clock -----------------------------------------
 LEASE_S = env.int("LEASE_S", default=60)
-SEND_BATCH = env.int("SEND_BATCH", default=50)
+SEND_BATCH = env.int(
+    "SEND_BATCH", default=1_000
+)  # messages after which a campaign lets another one have its turn
+SEND_CONNECTIONS = env.int("SEND_CONNECTIONS", default=4)  # to the mail server, of each process that sends
+SEND_RETRY_S = env.float(
+    "SEND_RETRY_S", default=30
+)  # the least that passes before anybody is tried once more
 RUNTIME_TIMEOUT_S = env.int("RUNTIME_TIMEOUT_S", default=20)
 OVERDUE_S = env.int("OVERDUE_S", default=120)
 POLL_S = env.float("POLL_S", default=2.0)

@@ -6,6 +6,7 @@ call endless. So each wait asks the deadline how much is left.
 
 import queue
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Sequence
@@ -115,6 +116,24 @@ def receive(sock: socket.socket, size: int, deadline: Deadline) -> bytes:
     """Read at most `size` bytes, b"" at the end of the stream; raises OSError (TimeoutError included)."""
     sock.settimeout(deadline.left())
     return sock.recv(size)
+
+
+def send_now(sock: socket.socket, data: bytes | memoryview) -> int:
+    """Write what the network takes without waiting, 0 bytes too; raises OSError where the connection is gone."""
+    try:
+        sock.settimeout(0)
+        return sock.send(data)
+    except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+        return 0
+
+
+def receive_now(sock: socket.socket, size: int) -> bytes | None:
+    """Read at most `size` bytes that have come, b"" at the end of the stream, None for nothing. Raises OSError."""
+    try:
+        sock.settimeout(0)
+        return sock.recv(size)
+    except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+        return None
 
 
 def why(error: BaseException) -> str:

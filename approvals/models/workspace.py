@@ -16,6 +16,10 @@ class Workspace(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=200)
     hold_s = models.PositiveIntegerField(db_default=0, default=0)
+    messages_per_minute = models.PositiveIntegerField(
+        db_default=0, default=0
+    )  # 0: as fast as the server takes them
+    next_message_at = models.DateTimeField(null=True)  # the mark of rules/pace
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import format_datetime
+from functools import lru_cache
 
 from approvals.exceptions import Invalid
 from approvals.rules.addresses import Mailbox, Refused, check_address, check_header, check_mailbox
@@ -66,16 +67,31 @@ def merge(template: str, variables: Mapping[str, object], *, html: bool = False)
     never merged again. Raises Invalid for any other value.
     """
     missing: set[str] = set()
-
-    def fill(slot: re.Match[str]) -> str:
-        name = slot[1].strip()
+    parts = _parts(template)
+    if len(parts) == 1:
+        return template, missing
+    filled: list[str] = []
+    written: dict[str, str] = {}  # most names stand more than once
+    for place, part in enumerate(parts):
+        if place % 2 == 0:
+            filled.append(part)
+            continue
+        name = part.strip()
         if name not in variables:
             missing.add(name)
-            return slot[0]
-        value = _written(name, variables[name])
-        return html_text.escape(value) if html else value
+            filled.append("{{" + part + "}}")
+            continue
+        if name not in written:
+            value = _written(name, variables[name])
+            written[name] = html_text.escape(value) if html else value
+        filled.append(written[name])
+    return "".join(filled), missing
 
-    return _SLOT.sub(fill, template), missing
+
+@lru_cache(maxsize=64)  # the same for everybody who gets a campaign
+def _parts(template: str) -> tuple[str, ...]:
+    """What stands between the slots and, at every odd place, within one."""
+    return tuple(_SLOT.split(template))
 
 
 def _written(name: str, value: object) -> str:
@@ -93,22 +109,21 @@ def message_id_of(delivery_id: str, from_address: str) -> str:
 
 def build(envelope: Envelope) -> bytes:
     """The complete message; raises Invalid naming the field that cannot be written."""
-    return b"".join(line.encode("ascii") + b"\r\n" for line in _lines(envelope))
+    return ("\r\n".join(_lines(envelope)) + "\r\n").encode("ascii")
 
 
 def _lines(envelope: Envelope) -> Iterator[str]:
-    sender = _mailbox("from", envelope.from_address)
     to = check_address(envelope.to)
     if isinstance(to, Refused):
         raise Invalid("to", to.reason)
-    message_id = envelope.message_id or _message_id(envelope.delivery_id, sender)
+    message_id = envelope.message_id or message_id_of(envelope.delivery_id, envelope.from_address)
     if not _MESSAGE_ID.fullmatch(message_id) or len(message_id) > _LONGEST_VALUE:
         raise Invalid("message_id", "A Message-ID looks like <name@domain>.")
     yield f"Date: {format_datetime(envelope.date)}"
     yield f"Message-ID: {message_id}"
-    yield from _folded("From", _named(sender))
+    yield from _mailbox_field("From", "from", envelope.from_address)
     if envelope.reply_to:
-        yield from _folded("Reply-To", _named(_mailbox("reply_to", envelope.reply_to)))
+        yield from _mailbox_field("Reply-To", "reply_to", envelope.reply_to)
     yield f"To: {to.normal}"
     yield from _folded("Subject", _unstructured(envelope.subject))
     for name, value in envelope.headers.items():
@@ -137,7 +152,7 @@ def _part(field_name: str, subtype: str, content: str) -> Iterator[str]:
     lines = text.split("\n")[:-1]
     yield f"Content-Type: text/{subtype}; charset=utf-8"
     if _PLAIN_BODY.fullmatch(text) and "--=_" not in text and len(max(lines, key=len)) <= _LONGEST_LINE:
-        yield from ("Content-Transfer-Encoding: 7bit", "", *lines)
+        yield from ("Content-Transfer-Encoding: 7bit", "", "\r\n".join(lines))
         return
     try:
         data = text.encode()
@@ -205,6 +220,12 @@ def _encoded_words(text: str) -> Iterator[str]:
 
 def _encoded_word(chunk: bytes) -> str:
     return f"=?utf-8?b?{base64.b64encode(chunk).decode()}?="
+
+
+@lru_cache(maxsize=64)  # the same for everybody who gets a campaign
+def _mailbox_field(name: str, field_name: str, text: str) -> tuple[str, ...]:
+    """The lines of a header field that names a mailbox."""
+    return tuple(_folded(name, _named(_mailbox(field_name, text))))
 
 
 def _mailbox(field_name: str, text: str) -> Mailbox:

@@ -52,6 +52,21 @@ def lost(phase: Phase) -> OutcomeKind:
 def channel_wide(phase: Phase, code: int) -> bool:
     """Whether the reply would meet every other message too, so that the batch should end here.
 
-    A sender who is refused is refused for every recipient of the campaign; none of them failed.
+    A sender who is refused is refused for every recipient of the campaign, and one who is asked to wait before any
+    recipient was named waits with all of them; none of them failed.
     """
-    return phase in CHANNEL_PHASES or code in SESSION_CODES or (phase == "mail" and code // 100 == 5)
+    return phase in CHANNEL_PHASES or code in SESSION_CODES or (phase == "mail" and code // 100 in (4, 5))
+
+
+def sender_refused(phase: Phase, code: int | None) -> bool:
+    """Whether the server refuses the sender or the sign-in for good: waiting changes nothing, so a person has to."""
+    said_no = code is not None and code // 100 == 5
+    return said_no and (phase in ("mail", "auth") or code in SESSION_CODES)
+
+
+def counts(phase: Phase, code: int | None) -> bool:
+    """Whether an attempt that did not end well says something about its recipient.
+
+    Without an answer before any recipient was named it says nothing; nor does what the server says for everybody.
+    """
+    return not channel_wide(phase, code) if code is not None else phase in ("rcpt", "data", "body", "dot")

@@ -81,7 +81,7 @@ JOB = _machine(
         ("in_doubt", "failed"): "a person says it did not, or leaves it",
         ("held", "paused"): "the database was restored",
         ("queued", "paused"): "the database was restored",
-        ("running", "paused"): "the database was restored before the intent",
+        ("running", "paused"): "the database was restored before the intent, or the sender is refused",
         ("paused", "queued"): "a person resumes it",
         ("paused", "cancelled"): "a person takes it back",
         ("paused", "running"): "the new run is heard from",
@@ -106,7 +106,7 @@ DELIVERY = _machine(
     "planned",
     {
         ("planned", "attempting"): "the intent is committed",
-        ("planned", "skipped"): "the campaign was stopped",
+        ("planned", "skipped"): "the campaign was stopped, or they may not be written to",
         ("attempting", "sent"): "the server took it",
         ("attempting", "failed"): "the server refused it",
         ("attempting", "in_doubt"): "lost after the intent",

@@ -139,6 +139,11 @@ def requeue(held: Claim, *, wait_s: float = 0, outcome: str = "") -> bool:
     )
 
 
+def pause(held: Claim, *, outcome: str) -> bool:
+    """Within a transaction: the job waits for a person, who reads why and lets it go on or takes it back."""
+    return _update(held, "status = 'paused', lease_until = null, due_at = now(), outcome = %s", "", outcome)
+
+
 def _update(held: Claim, assignments: str, condition: str, *values: Any) -> bool:
     """Only for whoever holds the job. One that runs on without a lease is nobody's any more: its new run is watched.
 

@@ -1,44 +1,46 @@
-"""Sending one campaign, one recipient a transaction: an intent is committed before each message, and its outcome is
-settled only by whoever still holds the job's fence."""
+"""One batch of a campaign's sending, from its beginning to what becomes of its job; in between is `services/rounds`."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Version
+from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
 from approvals.rules.content import Content
-from approvals.rules.decisions import ERASED, TOO_LATE
+from approvals.rules.decisions import TOO_LATE
 from approvals.services import jobs
 from approvals.services.jobs import Claim
 
-RETRY_S = 30.0  # after a server that was not there, or asked to wait
-ATTEMPTS = 5  # for one recipient whose server keeps asking to wait
+PATIENCE = 4  # how many times longer each wait for one recipient is than the one before it
 STOPPED = "The campaign was stopped."
-_WAIT: Any = timedelta(seconds=RETRY_S)
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """One message that is about to go out: everything its bytes are made from."""
-
-    delivery_id: UUID
-    address: str
-    message_id: str
-    vars: str
-    date: datetime
+REFUSED = (
+    "The mail server refuses the sender, so nothing more goes out until somebody lets it go on. It said: "
+)
+# When a recipient who was asked to wait is tried once more; at once, where somebody sends to them again.
+# The one value to give along is settings.SEND_RETRY_S.
+_WAIT = f"make_interval(secs => %s::float8 * power({PATIENCE}, d.attempt - 1))"
+DUE_AGAIN = f"coalesce(d.settled_at + {_WAIT}, '-infinity')"
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """The version that was approved."""
+    """The version that was approved, and how it may go out."""
 
     version_id: UUID
+    digest: str
     content: Content
+    paced: bool = False  # the workspace allows so many messages a minute
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What stopped the channel as a whole. With `needs_person` waiting would change nothing."""
+
+    said: str
+    needs_person: bool = False
 
 
 @transaction.atomic
@@ -72,7 +74,8 @@ def begin(*, held: Claim) -> Sealed | None:
             _skip_left(held)
             jobs.finish(held, "done", STOPPED)
             return None
-    return Sealed(version.id, content_of(version))
+    paced = Workspace.objects.filter(messages_per_minute__gt=0).exists()
+    return Sealed(version.id, version.digest, content_of(version), paced)
 
 
 def content_of(version: Version) -> Content:
@@ -80,81 +83,12 @@ def content_of(version: Version) -> Content:
     return Content(version.from_address, version.reply_to, version.subject_line, version.text, version.html)
 
 
-_INTENT = """
-    update approvals_delivery d set state = 'attempting', job_id = j.id, fence = j.fence, attempt = d.attempt + 1,
-      attempted_at = date_trunc('second', clock_timestamp()), settled_at = null, reply = ''
-    from approvals_job j, approvals_campaign c
-    where d.id = (
-        select next.id from approvals_delivery next
-        where next.version_id = %s and next.state = 'planned' and {whose}
-          and (next.attempt = 0 or next.settled_at is null or next.settled_at < clock_timestamp() - %s)
-        order by next.attempt, next.position limit 1 for update skip locked)
-      and j.id = %s and j.fence = %s and j.status = 'running' and j.lease_until > clock_timestamp()
-      and c.id = j.campaign_id and d.campaign_id = c.id and (j.delivery_id is not null or c.status = 'sending')
-    returning d.id, d.address, d.message_id, d.audience_row_id, d.attempted_at
-"""
-_THIS_ONE = _INTENT.format(whose="next.id = %s")
-# A recipient that somebody sends to again has a job of its own.
-_ANY_OTHER = _INTENT.format(
-    whose="""not exists (select from approvals_job own where own.campaign_id = %s
-          and own.delivery_id = next.id and own.status in ('held', 'queued', 'paused', 'running'))"""
-)
-
-
 @transaction.atomic
-def next_intent(*, held: Claim, sealed: Sealed) -> Intent | None:
-    """Mark the next planned delivery as being attempted; None when there is none, or the job is no longer ours."""
-    # A stop takes this row; whoever comes second sees what the first one did.
-    Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
-    while row := _mark_next(held, sealed):
-        id, address, message_id, audience_row_id, date = row
-        vars, erased_at = AudienceRow.objects.values_list("vars", "erased_at").get(id=audience_row_id)
-        if erased_at is None:
-            return Intent(delivery_id=id, address=address, message_id=message_id, vars=vars, date=date)
-        _skip_erased(id)
-    return None
-
-
-def _mark_next(held: Claim, sealed: Sealed) -> Any:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _THIS_ONE if held.delivery_id else _ANY_OTHER,
-            [sealed.version_id, held.delivery_id or held.target_id, _WAIT, held.job_id, held.fence],
-        )
-        return cursor.fetchone()
-
-
-def _skip_erased(delivery_id: UUID) -> None:
-    """Erased while it was asked to wait: it never leaves. It was not attempted, whatever the row says so far."""
-    one = Delivery.objects.filter(id=delivery_id)
-    one.update(state="planned", attempt=F("attempt") - 1)
-    one.update(state="skipped", settled_at=Now(), reply=ERASED)
-
-
-@transaction.atomic
-def settle(*, held: Claim, intent: Intent, state: str, reply: str, counts: bool = True) -> bool:
-    """Write down what became of one message; False if the lease was lost meanwhile and it is in doubt already.
-
-    `state` is sent, failed, in_doubt, or planned for one that certainly was not sent. `counts` is false where that
-    was the channel's fault: such an attempt says nothing about the recipient.
-    """
-    free = 0 if counts else 1
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "update approvals_delivery set settled_at = clock_timestamp(), reply = %s,"
-            " attempt = attempt - %s,"
-            " state = case when %s = 'planned' and attempt - %s >= %s then 'failed' else %s end"
-            " where id = %s and state = 'attempting' and job_id = %s and fence = %s",
-            [reply, free, state, free, ATTEMPTS, state, intent.delivery_id, held.job_id, held.fence],
-        )
-        return bool(cursor.rowcount == 1)
-
-
-@transaction.atomic
-def end_batch(*, held: Claim, trouble: str = "") -> str:
+def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0) -> str:
     """Give the job back while recipients are left, else end it; the job's new status.
 
-    `trouble` is what stopped the channel as a whole; then, or when all that is left was asked to wait, it rests.
+    After `trouble`, or when all that is left was asked to wait, it rests; so it does for `pace_s` seconds, where as
+    many messages as the workspace allows have gone out.
     """
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
@@ -162,14 +96,30 @@ def end_batch(*, held: Claim, trouble: str = "") -> str:
     if held.delivery_id is None and campaign.status != "sending":
         _skip_left(held)  # one that was asked to wait while the rest was skipped
         return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
+    if not _left(held).exists():
+        ended = jobs.finish(held, "done", _told(held), then=lambda: _finish_campaign(campaign, held))
+        return "done" if ended else "lost"
+    if trouble is not None and trouble.needs_person:
+        return "paused" if jobs.pause(held, outcome=f"{REFUSED}{trouble.said}") else "lost"
+    wait_s = max(pace_s, settings.SEND_RETRY_S if trouble else _next_in(held))
+    why = f"The mail server asked to wait, or was not there: {trouble.said}" if trouble else ""
+    return "queued" if jobs.requeue(held, wait_s=wait_s, outcome=why) else "lost"
+
+
+def _next_in(held: Claim) -> float:
+    """Seconds until somebody may be written to: 0 while one is left who was not asked to wait."""
     left = _left(held)
-    if left.exists():
-        waits = bool(trouble) or not left.filter(attempt=0).exists()
-        why = f"The mail server asked to wait, or was not there: {trouble}" if trouble else ""
-        given_back = jobs.requeue(held, wait_s=RETRY_S if waits else 0, outcome=why)
-        return "queued" if given_back else "lost"
-    ended = jobs.finish(held, "done", _told(held), then=lambda: _finish_campaign(campaign, held))
-    return "done" if ended else "lost"
+    if left.filter(attempt=0).exists():
+        return 0
+    sql, values = left.values("id").query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"select extract(epoch from min({DUE_AGAIN}) - clock_timestamp())"  # noqa: S608 - our own words
+            f" from approvals_delivery d where d.id in ({sql})",
+            [settings.SEND_RETRY_S, *values],
+        )
+        [seconds] = cursor.fetchone()
+    return max(0.0, float(seconds or 0))
 
 
 def _finish_campaign(campaign: Campaign, held: Claim) -> None:
@@ -185,7 +135,8 @@ def _finish_campaign(campaign: Campaign, held: Claim) -> None:
 
 def _left(held: Claim) -> QuerySet[Delivery]:
     """What is still to be sent by this job."""
-    planned = Delivery.objects.filter(campaign_id=held.target_id, state="planned")
+    versions = Version.objects.filter(campaign_id=held.target_id)  # the way into the index
+    planned = Delivery.objects.filter(version_id__in=versions.values("id"), state="planned")
     if held.delivery_id:
         return planned.filter(id=held.delivery_id)
     own = Job.objects.filter(campaign_id=held.target_id, status__in=jobs.OPEN)

@@ -36,6 +36,7 @@ LONGEST_EMAIL = 254
 KINDS = ("http", "adk")
 HOLD_S = 10  # in which an approval can be taken back
 LONGEST_HOLD_S = 24 * 3600
+HIGHEST_PACE = 1_000_000  # messages a minute
 LONGEST_SILENCE_S = 7 * 24 * 3600
 LONGEST_RUN_S = 31 * 24 * 3600
 
@@ -81,6 +82,20 @@ def create_workspace(*, by: Actor, name: str, slug: str = "", hold_s: int = HOLD
         workspace.save(force_insert=True)
         _log(by, "workspace_created", workspace.id, {"name": name, "slug": slug, "hold_s": hold_s})
     return workspace
+
+
+def set_pace(*, by: Actor, messages_per_minute: int) -> None:
+    """How many messages of the bound workspace may leave in a minute; 0: as many as the mail server takes."""
+    _may_set_up(by)
+    if not 0 <= messages_per_minute <= HIGHEST_PACE:
+        raise Invalid(
+            "messages_per_minute", f"The pace is from 0 (no limit) to {HIGHEST_PACE:,} messages a minute."
+        )
+    with transaction.atomic():
+        workspace = Workspace.objects.get()
+        Workspace.objects.update(messages_per_minute=messages_per_minute)
+        told = {"name": workspace.name, "messages_per_minute": messages_per_minute}
+        _log(by, "workspace_paced", workspace.id, told)
 
 
 def add_member(

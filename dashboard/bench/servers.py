@@ -110,11 +110,12 @@ class Servers:
         """Close what this process's Django has open, for somebody who needs the database for himself."""
         connections.close_all()
 
-    def _ours(self, name: str, command: Sequence[str], *fds: int, owner: bool = False) -> Child:
+    def environ(self, *, owner: bool = False) -> dict[str, str]:
+        """What one of our processes finds in its environment."""
         urls = self.cluster.urls()
         if not owner:
             urls["OWNER_DATABASE_URL"] = ""
-        environ = {
+        return {
             **os.environ,
             **urls,
             **self.secrets.keys,
@@ -124,8 +125,12 @@ class Servers:
             "SECONDLOOK_DATA": str(self.home.data),
             "DJANGO_SETTINGS_MODULE": "dashboard.settings",
         }
+
+    def _ours(self, name: str, command: Sequence[str], *fds: int, owner: bool = False) -> Child:
         words = [sys.executable, *command]
-        return self.processes.start(name, words, env=environ, cwd=settings.BASE_DIR, fds=fds)
+        return self.processes.start(
+            name, words, env=self.environ(owner=owner), cwd=settings.BASE_DIR, fds=fds
+        )
 
     def _check(self) -> None:
         if dead := self.processes.first_dead():

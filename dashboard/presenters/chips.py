@@ -34,7 +34,7 @@ def _markup(chip: Chip) -> SafeString:
     return format_html('<span class="chip {}">{}</span>', chip.tone, chip.label)
 
 
-_PAUSED = Chip("Paused", "warn", "The database was restored; somebody has to say whether it goes on")
+_PAUSED = Chip("Paused", "warn", "It waits until somebody says whether it goes on")
 _RUN = {
     "running": Chip("Running", "info"),
     "completed": Chip("Completed", "ok"),

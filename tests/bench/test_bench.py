@@ -19,6 +19,10 @@ KEYS = {
     "queue": {"p95_ms", "ratio", "worst", "queries"},
     "ingest": {"single_per_s", "batch_per_s", "of_copy"},
     "decide": {"p95_ms"},
+    "send": {
+        *("of_limit_1", "of_limit_4", "vs_post_office", "ours_per_s", "limit_per_s"),
+        *("peak_mb", "peak_mb_million"),
+    },
     "log": {
         *("of_unchained_one", "of_unchained_eight", "verify_per_s"),
         *("rls_ratio_queue", "rls_ratio_search"),

@@ -8,6 +8,7 @@ from approvals.db.binding import bind
 from approvals.exceptions import AlreadyDecided, Conflict
 from approvals.models import Decision, Delivery, Job
 from approvals.services import campaigns, jobs, sending
+from tests.services import sends
 from tests.views.forms import form_of, send
 from tests.views.reading import Read
 from tests.world import signed_in
@@ -128,9 +129,9 @@ def test_a_stop_in_the_middle_of_sending_loses_no_message_and_leaves_none_planne
     def work():
         with bind(world.workspace.id):
             number = 0
-            while intent := sending.next_intent(held=held, sealed=sealed):
+            while intent := sends.next_intent(held=held, sealed=sealed):
                 state = "planned" if number % 5 == 4 else "sent"  # every fifth server asks to wait
-                assert sending.settle(held=held, intent=intent, state=state, reply="")
+                assert sends.settle(held=held, intent=intent, state=state, reply="")
                 number += 1
             return sending.end_batch(held=held)
 
@@ -170,7 +171,7 @@ def test_two_workers_never_hold_the_same_recipient(world, at_once):
     def work():
         with bind(world.workspace.id):
             mine = []
-            while intent := sending.next_intent(held=held, sealed=sealed):
+            while intent := sends.next_intent(held=held, sealed=sealed):
                 mine.append(intent.delivery_id)
             return mine
 

@@ -69,6 +69,7 @@ class Lab:
             "FAULTS_ALLOWED": "1",
             "LEASE_S": str(LEASE_S),
             "FIELD_KEY": settings.FIELD_KEY,
+            "SEND_CONNECTIONS": "1",  # so that it is known whose message is under way
         }
         with bind(self.workspace_id), transaction.atomic():
             Workspace.objects.create(
@@ -249,17 +250,22 @@ class Lab:
                 from_address="News <news@news.example.com>",
                 subject_line="Hello {{ name }}", text="Dear {{ name }}",
             )  # fmt: skip
-            for position in range(1, recipients + 1):
-                address = f"p{position}@example.com"
-                row = AudienceRow.objects.create(
+            addresses = [f"p{position}@example.com" for position in range(1, recipients + 1)]
+            rows = AudienceRow.objects.bulk_create(
+                AudienceRow(
                     workspace_id=self.workspace_id, version=version, position=position, email=address,
                     address=address, vars='{"name":"P"}', state="addressable",
-                )  # fmt: skip
-                delivery_id = uuid4()
-                Delivery.objects.create(
-                    id=delivery_id, workspace_id=self.workspace_id, campaign=campaign, version=version,
-                    audience_row=row, position=position, address=address, dedupe_key=address,
-                    message_id=f"<{delivery_id.hex}@news.example.com>",
-                )  # fmt: skip
+                )
+                for position, address in enumerate(addresses, start=1)
+            )  # fmt: skip
+            ids = [uuid4() for _ in rows]
+            Delivery.objects.bulk_create(
+                Delivery(
+                    id=id, workspace_id=self.workspace_id, campaign=campaign, version=version, audience_row=row,
+                    position=row.position, address=row.address, dedupe_key=row.address,
+                    message_id=f"<{id.hex}@news.example.com>",
+                )
+                for id, row in zip(ids, rows, strict=True)
+            )  # fmt: skip
             Version.objects.filter(id=version.id).update(digest="d" * 64, sealed_at=datetime.now(UTC))
         return campaign

@@ -32,7 +32,7 @@ LEAVES = {
     "send.claimed": (0, RECIPIENTS),
     "send.intent": (1, RECIPIENTS - 1),
     "send.handed_over": (1, RECIPIENTS),
-    "send.settled": (0, RECIPIENTS),
+    "send.settled": (1, RECIPIENTS - 1),  # the same commit had begun the next one
     "send.batch_done": (0, RECIPIENTS),
 }
 DOUBTS = [point for point, (in_doubt, _) in LEAVES.items() if in_doubt]

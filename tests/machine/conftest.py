@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 
 from approvals import faults
-from approvals.tasks import replay, send
+from approvals.tasks import batch, replay, send
 from tests.cluster import database_in_use
 from tests.machine.scene import Lab
 from tests.machine.workers import Worker
@@ -26,8 +26,8 @@ def lab(connect_as: Callable[[str], psycopg.Connection], monkeypatch: pytest.Mon
     monkeypatch.setattr(settings, "SEND_BATCH", 2)
     monkeypatch.setattr(faults, "point", made.point)
     monkeypatch.setattr(replay, "start_replay", made.start_replay)
-    monkeypatch.setattr(send, "Channel", made.channel)
-    for task in (replay, send):
+    monkeypatch.setattr(send, "Lines", made.lines)
+    for task in (replay, send, batch):
         monkeypatch.setattr(task, "time", _Clock(made))
     yield made
     for worker in made.workers:

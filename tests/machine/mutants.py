@@ -4,7 +4,7 @@ Each is named for what is wrong with it, and says which laws have to notice. Whe
 stop the mutant's harm (it mostly does: most safeguards are two), that guard is taken out with it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -15,7 +15,7 @@ from django.db import connection, transaction
 
 from approvals.models import Delivery, Job
 from approvals.selectors import lineages as lineage_reads
-from approvals.services import campaigns, handover, jobs, lineages, replays, runs, sending
+from approvals.services import campaigns, handover, jobs, lineages, replays, rounds, runs
 
 
 @dataclass
@@ -49,13 +49,15 @@ def drops_the_fence(lab: Lab) -> None:
 def drops_the_fence_of_deliveries(lab: Lab) -> None:
     """A message is settled by whoever sent it, even when it is in doubt already."""
 
-    @transaction.atomic
-    def settle(
-        *, held: jobs.Claim, intent: sending.Intent, state: str, reply: str, counts: bool = True
-    ) -> bool:
-        return bool(Delivery.objects.filter(id=intent.delivery_id).update(state=state, reply=reply))
+    settle_and_open = rounds.settle_and_open
 
-    lab.patch.setattr(sending, "settle", settle)
+    def unfenced(held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any) -> Any:
+        for one in endings:
+            Delivery.objects.filter(id=one.delivery_id).update(state=one.state, reply=one.reply)
+        ours, _, opened = settle_and_open(held, sealed, [], wanted)
+        return ours, frozenset(one.delivery_id for one in endings), opened
+
+    lab.patch.setattr(rounds, "settle_and_open", unfenced)
 
 
 def settles_a_time_out_as_done(lab: Lab) -> None:
@@ -87,12 +89,13 @@ def settles_a_time_out_as_refused(lab: Lab) -> None:
 
 def settles_a_time_out_as_sent(lab: Lab) -> None:
     """A message whose connection broke after the dot is held to be there."""
-    settle = sending.settle
-    lab.patch.setattr(
-        sending,
-        "settle",
-        lambda *, state, **given: settle(state="sent" if state == "in_doubt" else state, **given),
-    )
+    settle_and_open = rounds.settle_and_open
+
+    def hopeful(held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any) -> Any:
+        said = [replace(one, state="sent" if one.state == "in_doubt" else one.state) for one in endings]
+        return settle_and_open(held, sealed, said, wanted)
+
+    lab.patch.setattr(rounds, "settle_and_open", hopeful)
 
 
 def skips_the_lineage(lab: Lab) -> None:

@@ -1,6 +1,6 @@
 """The world outside: a runtime that is asked for replays and a mail server, which write down whatever reaches them."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from email import message_from_bytes
 from types import SimpleNamespace
@@ -84,9 +84,9 @@ class Outside:
             "closed": SmtpOutcome("not_sent", "mail", 421, "closing", True),
         }.get(answer, SmtpOutcome("in_doubt", "data", None, "the connection broke after the dot", False))
 
-    def channel(self, _settings: Any) -> "_Channel":
-        """Stands in for the connector's channel."""
-        return _Channel(self)
+    def lines(self, _settings: Any, _count: int) -> "_Lines":
+        """Stands in for the connector's lines: there is one, so that a worker stands between any two messages."""
+        return _Lines(self)
 
     @property
     def clock(self) -> Any:
@@ -109,8 +109,10 @@ class Outside:
 
 
 @dataclass
-class _Channel:
+class _Lines:
     outside: Outside
+    offered: dict[Hashable, tuple[Message, float | None]] = field(default_factory=dict)
+    ended: list[tuple[Hashable, SmtpOutcome]] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         return self
@@ -118,9 +120,27 @@ class _Channel:
     def __exit__(self, *_: object) -> None:
         pass
 
+    @property
+    def busy(self) -> bool:
+        return False
+
     def open(self, *, deadline: float | None = None) -> SmtpOutcome | None:
         del deadline
         return None
 
-    def send(self, message: Message, *, deadline: float | None = None) -> SmtpOutcome:
-        return self.outside.send(message, deadline)
+    def free(self) -> int:
+        return 1
+
+    def offer(self, key: Hashable, message: Message, *, deadline: float | None = None) -> None:
+        self.offered[key] = message, deadline
+
+    def withdraw(self, key: Hashable) -> None:
+        self.offered.pop(key, None)
+
+    def release(self, key: Hashable) -> None:
+        self.ended.append((key, self.outside.send(*self.offered.pop(key))))
+
+    def collect(self, *, deadline: float) -> list[tuple[Hashable, SmtpOutcome]]:
+        del deadline
+        ended, self.ended = self.ended, []
+        return ended

@@ -67,10 +67,10 @@ class Lab:
         assert self.outside is not None
         return self.outside.start_replay(order)
 
-    def channel(self, given: Any) -> Any:
+    def lines(self, settings: Any, count: int) -> Any:
         """Stands in for the mail server's connector."""
         assert self.outside is not None
-        return self.outside.channel(given)
+        return self.outside.lines(settings, count)
 
     def point(self, name: str) -> None:
         """Stands in for `faults.point`, in every process."""

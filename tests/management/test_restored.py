@@ -22,6 +22,7 @@ from tests import cluster
 from tests.cluster import TestServers
 from tests.servers.http import Answer, HttpServer
 from tests.servers.smtp import SmtpSink
+from tests.services import sends
 from tests.world import World, call
 
 pytestmark = [pytest.mark.real, pytest.mark.django_db(transaction=True)]
@@ -90,9 +91,9 @@ def desk() -> Desk:
         assert claim
         sealed = sending.begin(held=claim)
         assert sealed
-        first = sending.next_intent(held=claim, sealed=sealed)
-        assert first and sending.settle(held=claim, intent=first, state="sent", reply="250 ok")
-        assert sending.next_intent(held=claim, sealed=sealed)
+        first = sends.next_intent(held=claim, sealed=sealed)
+        assert first and sends.settle(held=claim, intent=first, state="sent", reply="250 ok")
+        assert sends.next_intent(held=claim, sealed=sealed)
     return Desk(world, started.job, held, half)
 
 

@@ -77,6 +77,14 @@ class TestWorkspace:
         assert [line.split()[0] for line in lines] == ["acme-support", "nippon"]
         assert lines[1].endswith("日本")
 
+    def test_set_pace_says_it_and_writes_it_down(self, run: Run, acme: UUID) -> None:
+        printed = run("workspace", "set-pace", "--workspace", "acme-support", "--messages-per-minute", "600")
+        assert printed.strip() == "acme-support sends 600 messages a minute from now on."
+        told = {"name": "Acme Support", "messages_per_minute": 600}
+        assert log_of(acme)[-1] == ("workspace_paced", "operator", told)
+        printed = run("workspace", "set-pace", "--workspace", "acme-support", "--messages-per-minute", "0")
+        assert printed.strip() == "acme-support sends as fast as it can from now on."
+
     def test_list_says_what_to_do_where_there_is_none(self, run: Run) -> None:
         assert "`workspace create NAME` makes one" in run("workspace", "list")
 

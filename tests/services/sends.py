@@ -1,9 +1,12 @@
 """Deciding about campaigns in tests: the services with what a page would send along."""
 
+from uuid import uuid4
+
 from django.db import transaction
 
 from approvals.models import Campaign, Decision, Delivery, Job, QueueItem
-from approvals.services import campaigns, jobs, sending
+from approvals.rules.content import Content
+from approvals.services import campaigns, jobs, rounds, sending
 from approvals.services.jobs import Claim
 from approvals.services.sending import Sealed
 from tests import factories as f
@@ -54,6 +57,31 @@ def tab_of(campaign):
     return f.rows(QueueItem.objects.defer("due").filter(id=campaign.id))[0].tab
 
 
+def next_intent(*, held, sealed):
+    """The next recipient whose message may leave; None when there is none, or the job is no longer ours."""
+    tried = set()
+    after = -1
+    while rows := rounds.upcoming(held=held, sealed=sealed, after=after, at_most=1):
+        [planned] = rows
+        if planned.delivery_id in tried:
+            return None
+        tried.add(planned.delivery_id)
+        after = max(after, planned.position)
+        if planned.delivery_id in rounds.turn(held=held, sealed=sealed, wanted=[planned]).opened:
+            return planned
+    return None
+
+
+def settle(*, held, intent, state, reply, counts=True):
+    """Write down what became of one message; False if it was no longer ours."""
+    ending = rounds.Ending(intent.delivery_id, state, reply, counts)
+    return bool(
+        rounds.turn(
+            held=held, sealed=Sealed(uuid4(), "", Content("", "", "", "", "")), endings=[ending]
+        ).settled
+    )
+
+
 def begun(mia, **more):
     """(a campaign that is being sent, the worker's claim, the sealed version)."""
     campaign = f.campaign(**more)
@@ -65,8 +93,8 @@ def begun(mia, **more):
 def in_doubt(mia, state="in_doubt", **more):
     """(a campaign whose first message is in doubt or failed while the rest is still to go, that delivery)."""
     campaign, held, sealed = begun(mia, **more)
-    intent = sending.next_intent(held=held, sealed=sealed)
-    assert sending.settle(held=held, intent=intent, state=state, reply="the connection broke")
+    intent = next_intent(held=held, sealed=sealed)
+    assert settle(held=held, intent=intent, state=state, reply="the connection broke")
     return campaign, f.rows(Delivery.objects.filter(id=intent.delivery_id))[0]
 
 
@@ -79,4 +107,4 @@ def sealed_of(campaign):
     """What is sent to everybody."""
     with transaction.atomic():
         version = campaign.versions.get()
-    return Sealed(version.id, sending.content_of(version))
+    return Sealed(version.id, version.digest, sending.content_of(version))

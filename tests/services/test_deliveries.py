@@ -10,6 +10,7 @@ from approvals.models import Delivery, Job
 from approvals.selectors.payloads import contents_of
 from approvals.services import jobs, sending
 from tests import factories as f
+from tests.services import sends
 from tests.services.sends import (
     approve,
     begun,
@@ -32,11 +33,11 @@ pytestmark = pytest.mark.usefixtures("desk")
 
 def test_a_stop_skips_the_rest_for_good(mia, rob):
     campaign, held, sealed = begun(mia)
-    intent = sending.next_intent(held=held, sealed=sealed)
+    intent = sends.next_intent(held=held, sealed=sealed)
     decision, _ = stop(rob, campaign)
     assert states(campaign) == ["attempting", "skipped", "skipped"]
-    assert sending.next_intent(held=held, sealed=sealed) is None
-    assert sending.settle(held=held, intent=intent, state="sent", reply="250 ok")
+    assert sends.next_intent(held=held, sealed=sealed) is None
+    assert sends.settle(held=held, intent=intent, state="sent", reply="250 ok")
     assert sending.end_batch(held=held) == "done"
     assert (f.fresh(campaign).status, states(campaign)) == ("stopped", ["sent", "skipped", "skipped"])
     with transaction.atomic():
@@ -45,18 +46,18 @@ def test_a_stop_skips_the_rest_for_good(mia, rob):
 
 def test_what_was_asked_to_wait_while_the_rest_was_skipped_is_skipped_too(mia):
     campaign, held, sealed = begun(mia)
-    intent = sending.next_intent(held=held, sealed=sealed)
+    intent = sends.next_intent(held=held, sealed=sealed)
     stop(mia, campaign)
-    sending.settle(held=held, intent=intent, state="planned", reply="451 later")
+    sends.settle(held=held, intent=intent, state="planned", reply="451 later")
     assert sending.end_batch(held=held) == "done"
     assert states(campaign) == ["skipped"] * 3
 
 
 def test_nothing_stays_planned_in_a_stopped_campaign_when_the_worker_was_lost(mia, lease_over):
     campaign, held, sealed = begun(mia)
-    intent = sending.next_intent(held=held, sealed=sealed)
+    intent = sends.next_intent(held=held, sealed=sealed)
     stop(mia, campaign)
-    sending.settle(held=held, intent=intent, state="planned", reply="451 later")
+    sends.settle(held=held, intent=intent, state="planned", reply="451 later")
     lease_over(held.job_id)
     jobs.expire(job_id=held.job_id)
     assert sending.begin(held=jobs.claim(job_id=held.job_id, task_id="t2")) is None
@@ -66,8 +67,8 @@ def test_nothing_stays_planned_in_a_stopped_campaign_when_the_worker_was_lost(mi
 
 def test_a_stop_between_two_batches_cancels_the_waiting_job(mia):
     campaign, held, sealed = begun(mia)
-    intent = sending.next_intent(held=held, sealed=sealed)
-    sending.settle(held=held, intent=intent, state="sent", reply="250 ok")
+    intent = sends.next_intent(held=held, sealed=sealed)
+    sends.settle(held=held, intent=intent, state="sent", reply="250 ok")
     assert sending.end_batch(held=held) == "queued"
     stop(mia, campaign)
     assert (the_job().status, states(campaign)) == ("cancelled", ["sent", "skipped", "skipped"])
@@ -130,10 +131,10 @@ def test_done_again_it_goes_out_by_one_job_of_its_own(mia, state):
     assert (own.status, own.decision_id, decision.kind) == ("queued", decision.id, "send_again")
     held = jobs.claim(job_id=own.id, task_id="t2")
     sealed = sending.begin(held=held)
-    intent = sending.next_intent(held=held, sealed=sealed)
+    intent = sends.next_intent(held=held, sealed=sealed)
     assert (intent.delivery_id, intent.message_id) == (delivery.id, delivery.message_id)
-    assert sending.next_intent(held=held, sealed=sealed) is None
-    sending.settle(held=held, intent=intent, state="sent", reply="250 ok")
+    assert sends.next_intent(held=held, sealed=sealed) is None
+    sends.settle(held=held, intent=intent, state="sent", reply="250 ok")
     assert sending.end_batch(held=held) == "done"
     after = f.fresh(delivery)
     assert (after.state, after.attempt, f.fresh(own).outcome) == (
@@ -149,10 +150,10 @@ def test_the_campaigns_own_job_leaves_that_recipient_alone(mia):
     resolve(mia, delivery, "do_again")
     held = claimed(the_first_job(campaign))
     sealed = sealed_of(campaign)
-    intent = sending.next_intent(held=held, sealed=sealed)
+    intent = sends.next_intent(held=held, sealed=sealed)
     assert intent.delivery_id != delivery.id
-    sending.settle(held=held, intent=intent, state="sent", reply="250 ok")
-    assert sending.next_intent(held=held, sealed=sealed) is None
+    sends.settle(held=held, intent=intent, state="sent", reply="250 ok")
+    assert sends.next_intent(held=held, sealed=sealed) is None
     assert sending.end_batch(held=held) == "done"
     assert f.fresh(campaign).status == "sending", "somebody's second try is still to go"
 
@@ -163,24 +164,24 @@ def the_first_job(campaign):
 
 def test_one_more_try_of_a_finished_campaign_leaves_it_finished(mia):
     campaign, held, sealed = begun(mia, to=1)
-    intent = sending.next_intent(held=held, sealed=sealed)
-    sending.settle(held=held, intent=intent, state="failed", reply="550 no such mailbox")
+    intent = sends.next_intent(held=held, sealed=sealed)
+    sends.settle(held=held, intent=intent, state="failed", reply="550 no such mailbox")
     sending.end_batch(held=held)
     assert (f.fresh(campaign).status, tab_of(campaign)) == ("finished", "decide")
     [delivery] = f.rows(Delivery.objects)
     resolve(mia, delivery, "do_again")
     [own] = f.rows(Job.objects.filter(delivery_id=delivery.id))
     held = jobs.claim(job_id=own.id, task_id="t2")
-    intent = sending.next_intent(held=held, sealed=sending.begin(held=held))
-    sending.settle(held=held, intent=intent, state="sent", reply="250 ok")
+    intent = sends.next_intent(held=held, sealed=sending.begin(held=held))
+    sends.settle(held=held, intent=intent, state="sent", reply="250 ok")
     assert sending.end_batch(held=held) == "done"
     assert (f.fresh(campaign).status, tab_of(campaign)) == ("finished", "history")
 
 
 def test_one_more_try_in_a_stopped_campaign_survives_the_end_of_its_last_batch(mia):
     campaign, held, sealed = begun(mia)
-    intent = sending.next_intent(held=held, sealed=sealed)
-    sending.settle(held=held, intent=intent, state="failed", reply="550 full")
+    intent = sends.next_intent(held=held, sealed=sealed)
+    sends.settle(held=held, intent=intent, state="failed", reply="550 full")
     stop(mia, campaign)
     [delivery] = f.rows(Delivery.objects.filter(id=intent.delivery_id))
     resolve(mia, delivery, "do_again")
@@ -206,8 +207,8 @@ def test_the_second_click_on_send_again_sends_nothing_though_it_is_in_doubt_once
     assert not repeated
     [own] = f.rows(Job.objects.filter(delivery_id=delivery.id))
     held = jobs.claim(job_id=own.id, task_id="t2")
-    intent = sending.next_intent(held=held, sealed=sending.begin(held=held))
-    assert sending.settle(held=held, intent=intent, state="in_doubt", reply="the connection broke again")
+    intent = sends.next_intent(held=held, sealed=sending.begin(held=held))
+    assert sends.settle(held=held, intent=intent, state="in_doubt", reply="the connection broke again")
     again, repeated = resolve(mia, delivery, "do_again", shown=shown)
     assert (again.id, repeated) == (first.id, True)
     with pytest.raises(AlreadyDecided):

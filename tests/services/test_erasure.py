@@ -131,15 +131,15 @@ def test_a_recipient_is_forgotten_in_every_spelling_and_is_not_written_to_any_mo
     assert f.shown_campaign(campaign).digest == digest
     assert sends.states(campaign) == ["skipped", "planned"]
     held = jobs.claim(job_id=sends.the_job().id, task_id="t")
-    assert sending.next_intent(held=held, sealed=sending.begin(held=held)).address == "guest1@example.com"
+    assert sends.next_intent(held=held, sealed=sending.begin(held=held)).address == "guest1@example.com"
 
 
 def test_who_was_asked_to_wait_and_is_erased_meanwhile_is_skipped(erase, mia):
     _, held, sealed = sends.begun(mia, to=1)
-    intent = sending.next_intent(held=held, sealed=sealed)
+    intent = sends.next_intent(held=held, sealed=sealed)
     erase("guest1@example.com")
-    assert sending.settle(held=held, intent=intent, state="planned", reply="try later", counts=False)
-    assert sending.next_intent(held=held, sealed=sealed) is None
+    assert sends.settle(held=held, intent=intent, state="planned", reply="try later", counts=False)
+    assert sends.next_intent(held=held, sealed=sealed) is None
     [delivery] = f.rows(Delivery.objects)
     assert (delivery.state, delivery.attempt) == ("skipped", 0)
     assert delivery.reply == "What was known of this recipient was erased."

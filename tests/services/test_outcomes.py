@@ -7,6 +7,7 @@ from approvals.exceptions import Conflict
 from approvals.models import Decision, Job
 from approvals.services import decisions, handover, jobs, outcomes, sending
 from tests import factories as f
+from tests.services import sends
 from tests.services.sends import begun, in_doubt, resolve, stop
 from tests.services.starts import evidence_of, replay, replay_in_doubt, resolve_job
 
@@ -105,8 +106,8 @@ def test_a_person_who_ends_a_doubt_has_said_what_came_of_it(ada, ben, resolution
 def test_a_campaign_is_told_with_its_deliveries_by_state(mia):
     campaign, held, sealed = begun(mia, to=3)
     for state in ("sent", "failed", "in_doubt"):
-        intent = sending.next_intent(held=held, sealed=sealed)
-        assert sending.settle(held=held, intent=intent, state=state, reply="")
+        intent = sends.next_intent(held=held, sealed=sealed)
+        assert sends.settle(held=held, intent=intent, state=state, reply="")
     assert sending.end_batch(held=held) == "done"
     assert f.fresh(campaign).status == "finished"
     [entry] = f.rows(Decision.objects.filter(kind="outcome"))
@@ -123,8 +124,8 @@ def test_one_that_is_sent_again_is_told_by_itself(mia):
     [job] = f.rows(Job.objects.filter(delivery__isnull=False))
     held = jobs.claim(job_id=job.id, task_id="t2")
     sealed = sending.begin(held=held)
-    intent = sending.next_intent(held=held, sealed=sealed)
-    sending.settle(held=held, intent=intent, state="sent", reply="250")
+    intent = sends.next_intent(held=held, sealed=sealed)
+    sends.settle(held=held, intent=intent, state="sent", reply="250")
     assert sending.end_batch(held=held) == "done"
     [entry] = f.rows(Decision.objects.filter(kind="outcome", target_id=job.id))
     given = evidence_of(entry)
@@ -134,10 +135,10 @@ def test_one_that_is_sent_again_is_told_by_itself(mia):
 
 def test_a_batch_that_is_given_back_is_no_outcome_and_a_stopped_one_is(mia):
     campaign, held, sealed = begun(mia, to=2)
-    intent = sending.next_intent(held=held, sealed=sealed)
+    intent = sends.next_intent(held=held, sealed=sealed)
     assert told() == []
     stop(mia, campaign)
-    sending.settle(held=held, intent=intent, state="sent", reply="250")
+    sends.settle(held=held, intent=intent, state="sent", reply="250")
     assert sending.end_batch(held=held) == "done"
     assert told() == [("done", "Stopped: 1 sent, 0 failed, 0 in doubt.")]
 

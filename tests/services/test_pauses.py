@@ -144,8 +144,8 @@ def test_a_paused_approval_is_taken_back_and_can_be_given_again(mia):
 
 def test_in_the_middle_of_it_it_is_stopped(mia):
     campaign, held, sealed = sends.begun(mia)
-    intent = sending.next_intent(held=held, sealed=sealed)
-    sending.settle(held=held, intent=intent, state="sent", reply="250")
+    intent = sends.next_intent(held=held, sealed=sealed)
+    sends.settle(held=held, intent=intent, state="sent", reply="250")
     job = pause(sends.the_job(), restoring.SEND)
     with pytest.raises(Conflict, match="can be stopped"):
         sends.take_back(mia, campaign)
@@ -157,7 +157,7 @@ def test_in_the_middle_of_it_it_is_stopped(mia):
 def test_the_worker_that_had_it_before_settles_nothing_any_more(mia):
     _, held, sealed = sends.begun(mia)
     job = pause(sends.the_job(), restoring.SEND)
-    assert sending.next_intent(held=held, sealed=sealed) is None
+    assert sends.next_intent(held=held, sealed=sealed) is None
     assert sending.end_batch(held=held) == "lost"
     assert f.fresh(job).status == "paused"
 
@@ -195,8 +195,8 @@ def test_a_campaign_does_not_end_while_a_message_of_it_is_paused(mia):
     resume_send(mia, again, campaign)
     held = jobs.claim(job_id=again.id, task_id="t")
     sealed = sending.begin(held=held)
-    intent = sending.next_intent(held=held, sealed=sealed)
-    sending.settle(held=held, intent=intent, state="sent", reply="250")
+    intent = sends.next_intent(held=held, sealed=sealed)
+    sends.settle(held=held, intent=intent, state="sent", reply="250")
     assert sending.end_batch(held=held) == "done"
     assert (f.fresh(campaign).status, f.rows(Delivery.objects)[0].state) == ("finished", "sent")
 

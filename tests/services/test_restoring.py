@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection, transaction
 from approvals.models import Decision, Job, Place, QueueItem
 from approvals.selectors.lineages import judged
 from approvals.selectors.place import stand
-from approvals.services import decisions, guards, handover, jobs, pauses, restoring, sending
+from approvals.services import decisions, guards, handover, jobs, pauses, restoring
 from tests import factories as f
 from tests.house import OPERATOR
 from tests.services import sends
@@ -81,13 +81,13 @@ def test_a_replay_in_a_workers_hands_is_paused_before_the_intent_and_in_doubt_af
 
 def test_a_campaign_half_sent_is_paused_and_the_message_under_way_is_in_doubt(restored, mia):
     campaign, held, sealed = sends.begun(mia)
-    first = sending.next_intent(held=held, sealed=sealed)
-    sending.settle(held=held, intent=first, state="sent", reply="250")
-    second = sending.next_intent(held=held, sealed=sealed)
+    first = sends.next_intent(held=held, sealed=sealed)
+    sends.settle(held=held, intent=first, state="sent", reply="250")
+    second = sends.next_intent(held=held, sealed=sealed)
     found = restored()
     assert (found.deliveries_in_doubt, found.paused_sends) == (1, 1)
     assert sends.states(campaign) == ["sent", "in_doubt", "planned"]
-    assert not sending.settle(held=held, intent=second, state="sent", reply="250"), "its worker is nobody's"
+    assert not sends.settle(held=held, intent=second, state="sent", reply="250"), "its worker is nobody's"
     assert [(row.tab, row.state) for row in f.rows(QueueItem.objects.defer("due"))] == [("decide", "paused")]
 
 

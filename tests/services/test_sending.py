@@ -4,18 +4,20 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.conf import settings
 
 from approvals.models import Campaign, Delivery, Job, Version
-from approvals.services import campaigns, jobs, sending
+from approvals.services import campaigns, jobs, rounds, sending
 from tests import factories as f
+from tests.services import sends
 from tests.services.sends import approve, begun, in_doubt, resolve, states, take_back, the_job
 
 pytestmark = pytest.mark.usefixtures("desk")
 
 
 def send_one(held, sealed, state="sent", reply="250 ok"):
-    intent = sending.next_intent(held=held, sealed=sealed)
-    assert sending.settle(held=held, intent=intent, state=state, reply=reply)
+    intent = sends.next_intent(held=held, sealed=sealed)
+    assert sends.settle(held=held, intent=intent, state=state, reply=reply)
     return intent
 
 
@@ -32,7 +34,7 @@ def test_everybody_gets_one_message_and_the_campaign_is_finished(mia):
     campaign, held, sealed = begun(mia, to=3)
     sent = [send_one(held, sealed).address for _ in range(3)]
     assert sent == ["guest1@example.com", "guest2@example.com", "guest3@example.com"]
-    assert sending.next_intent(held=held, sealed=sealed) is None
+    assert sends.next_intent(held=held, sealed=sealed) is None
     assert sending.end_batch(held=held) == "done"
     assert (f.fresh(campaign).status, the_job().outcome) == ("finished", "3 sent, 0 failed, 0 in doubt.")
     assert f.fresh(campaign).finished_at is not None
@@ -40,7 +42,7 @@ def test_everybody_gets_one_message_and_the_campaign_is_finished(mia):
 
 def test_the_intent_is_committed_before_the_message_and_fixes_its_date(mia):
     _, held, sealed = begun(mia, to=1)
-    intent = sending.next_intent(held=held, sealed=sealed)
+    intent = sends.next_intent(held=held, sealed=sealed)
     [delivery] = f.rows(Delivery.objects)
     assert (delivery.state, delivery.job_id, delivery.fence, delivery.attempt) == (
         "attempting",
@@ -50,7 +52,7 @@ def test_the_intent_is_committed_before_the_message_and_fixes_its_date(mia):
     )
     assert (intent.date, intent.message_id) == (delivery.attempted_at, delivery.message_id)
     assert intent.date.microsecond == 0
-    assert sending.next_intent(held=held, sealed=sealed) is None
+    assert sends.next_intent(held=held, sealed=sealed) is None
 
 
 def test_a_batch_that_ends_early_gives_the_rest_back_at_once(mia):
@@ -66,12 +68,12 @@ def test_a_batch_that_ends_early_gives_the_rest_back_at_once(mia):
 
 def test_whoever_lost_the_job_neither_sends_nor_settles_nor_ends(mia, lease_over):
     campaign, old, sealed = begun(mia, to=2)
-    intent = sending.next_intent(held=old, sealed=sealed)
+    intent = sends.next_intent(held=old, sealed=sealed)
     lease_over(old.job_id)
     assert jobs.expire(job_id=old.job_id) == "queued"
     jobs.claim(job_id=old.job_id, task_id="t2")
-    assert sending.next_intent(held=old, sealed=sealed) is None
-    assert not sending.settle(held=old, intent=intent, state="sent", reply="250 ok")
+    assert sends.next_intent(held=old, sealed=sealed) is None
+    assert not sends.settle(held=old, intent=intent, state="sent", reply="250 ok")
     assert sending.end_batch(held=old) == "lost"
     assert states(campaign) == ["in_doubt", "planned"]
 
@@ -79,14 +81,14 @@ def test_whoever_lost_the_job_neither_sends_nor_settles_nor_ends(mia, lease_over
 def test_no_message_begins_after_the_lease(mia, lease_over):
     campaign, held, sealed = begun(mia, to=1)
     lease_over(held.job_id)
-    assert sending.next_intent(held=held, sealed=sealed) is None
+    assert sends.next_intent(held=held, sealed=sealed) is None
     assert states(campaign) == ["planned"]
 
 
 def test_what_a_dead_worker_held_is_in_doubt_and_the_rest_goes_on(mia, lease_over):
     campaign, held, sealed = begun(mia, to=3)
     send_one(held, sealed)
-    sending.next_intent(held=held, sealed=sealed)
+    sends.next_intent(held=held, sealed=sealed)
     lease_over(held.job_id)
     jobs.expire(job_id=held.job_id)
     again = jobs.claim(job_id=held.job_id, task_id="t2")
@@ -101,10 +103,10 @@ def test_a_recipient_whose_server_asks_to_wait_is_tried_after_everybody_else(mia
     first = send_one(held, sealed, "planned", "451 try later")
     second = send_one(held, sealed)
     assert second.address != first.address
-    assert sending.next_intent(held=held, sealed=sealed) is None, "not within the pause"
+    assert sends.next_intent(held=held, sealed=sealed) is None, "not within the pause"
     assert sending.end_batch(held=held) == "queued"
     job = the_job()
-    assert (job.due_at - job.queued_at).total_seconds() > sending.RETRY_S / 2
+    assert (job.due_at - job.queued_at).total_seconds() > settings.SEND_RETRY_S / 2
     assert jobs.claim(job_id=held.job_id, task_id="early") is None
     pauses_over(as_superuser, campaign)
     again = jobs.claim(job_id=held.job_id, task_id="t2")
@@ -114,20 +116,20 @@ def test_a_recipient_whose_server_asks_to_wait_is_tried_after_everybody_else(mia
 
 def test_a_recipient_who_is_always_asked_to_wait_fails_in_the_end(mia, as_superuser):
     campaign, held, sealed = begun(mia, to=1)
-    for attempt in range(1, sending.ATTEMPTS + 1):
+    for attempt in range(1, rounds.ATTEMPTS + 1):
         send_one(held, sealed, "planned", f"451 try later ({attempt})")
         ended = sending.end_batch(held=held)
         if ended == "queued":
             pauses_over(as_superuser, campaign)
             held = jobs.claim(job_id=held.job_id, task_id=f"t{attempt}")
     [delivery] = f.rows(Delivery.objects)
-    assert (ended, delivery.state, delivery.attempt) == ("done", "failed", sending.ATTEMPTS)
+    assert (ended, delivery.state, delivery.attempt) == ("done", "failed", rounds.ATTEMPTS)
     assert delivery.reply == "451 try later (5)"
 
 
 def test_a_server_that_is_not_there_lets_the_job_rest_and_says_so(mia):
     campaign, held, _ = begun(mia, to=2)
-    assert sending.end_batch(held=held, trouble="connection refused") == "queued"
+    assert sending.end_batch(held=held, trouble=sending.Trouble("connection refused")) == "queued"
     job = the_job()
     assert job.outcome == "The mail server asked to wait, or was not there: connection refused"
     assert job.due_at > job.queued_at
@@ -148,7 +150,7 @@ def test_one_more_try_goes_out_even_within_the_pause(mia):
     resolve(mia, delivery, "do_again")
     [own] = f.rows(Job.objects.filter(delivery_id=delivery.id))
     held = jobs.claim(job_id=own.id, task_id="t2")
-    assert sending.next_intent(held=held, sealed=sending.begin(held=held)).delivery_id == delivery.id
+    assert sends.next_intent(held=held, sealed=sending.begin(held=held)).delivery_id == delivery.id
 
 
 def test_the_campaign_is_finished_when_the_last_of_its_jobs_ends(mia):
@@ -178,18 +180,18 @@ def test_another_content_than_the_approved_one_is_not_sent_and_waits_for_a_decis
 
 def test_only_the_claim_that_made_the_intent_settles_it(mia):
     campaign, held, sealed = begun(mia, to=1)
-    intent = sending.next_intent(held=held, sealed=sealed)
+    intent = sends.next_intent(held=held, sealed=sealed)
     for other in (replace(held, fence=held.fence - 1), replace(held, fence=held.fence + 1)):
-        assert not sending.settle(held=other, intent=intent, state="sent", reply="250 ok")
+        assert not sends.settle(held=other, intent=intent, state="sent", reply="250 ok")
     assert states(campaign) == ["attempting"]
-    assert sending.settle(held=held, intent=intent, state="sent", reply="250 ok")
+    assert sends.settle(held=held, intent=intent, state="sent", reply="250 ok")
 
 
 def test_trouble_with_the_server_itself_is_held_against_no_recipient(mia):
     campaign, held, sealed = begun(mia, to=1)
-    for _ in range(sending.ATTEMPTS + 1):
-        intent = sending.next_intent(held=held, sealed=sealed)
-        assert sending.settle(
+    for _ in range(rounds.ATTEMPTS + 1):
+        intent = sends.next_intent(held=held, sealed=sealed)
+        assert sends.settle(
             held=held, intent=intent, state="planned", reply="550 no such sender", counts=False
         )
     assert states(campaign) == ["planned"]
@@ -212,7 +214,7 @@ def test_a_job_whose_campaign_was_stopped_sends_nothing(mia):
     campaigns.stop(
         by=mia, campaign_id=campaign.id, shown=f.shown_campaign(campaign), reason="The wrong list."
     )
-    assert sending.next_intent(held=held, sealed=sealed) is None
+    assert sends.next_intent(held=held, sealed=sealed) is None
     assert sending.end_batch(held=held) == "done"
     assert the_job().outcome == "Stopped: 0 sent, 0 failed, 0 in doubt."
 

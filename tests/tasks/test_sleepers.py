@@ -5,10 +5,13 @@ from types import SimpleNamespace
 import pytest
 from django.conf import settings
 
+from approvals.connectors import net
+from approvals.connectors.smtp import lines
 from approvals.models import Delivery
-from approvals.services import handover, jobs, replays, sending
-from approvals.tasks import replay, send
+from approvals.services import handover, jobs, replays, rounds
+from approvals.tasks import batch, replay, send
 from tests import factories as f
+from tests.servers.smtp import SmtpSink
 from tests.services import sends
 from tests.services.conftest import ada, as_superuser, database, desk, lease_over, mia
 from tests.services.starts import replay as decide
@@ -30,8 +33,11 @@ class Clock:
 def clock(monkeypatch):
     """The clock of both tasks."""
     made = Clock()
-    for task in (replay, send):
+    for task in (replay, send, batch):
         monkeypatch.setattr(task, "time", SimpleNamespace(monotonic=lambda: made.now))
+    # The connections know their deadlines by the same clock, and sleep by the machine's.
+    monkeypatch.setattr(net, "time", SimpleNamespace(monotonic=lambda: made.now))
+    monkeypatch.setattr(lines, "time", SimpleNamespace(monotonic=lambda: made.now))
     return made
 
 
@@ -86,18 +92,9 @@ def test_what_became_of_it_while_its_worker_slept_stays(desk, ada, clock, asked,
 def test_a_message_whose_worker_slept_is_not_sent_any_more(desk, mia, clock, monkeypatch):
     campaign = f.campaign(to=2)
     sends.approve(mia, campaign)
-    handed = []
-
-    class Channel(send.Channel):
-        def open(self, *, deadline=None):
-            return None
-
-        def send(self, message, *, deadline=None):
-            handed.append(message) if deadline > clock.now else None
-            return send.SmtpOutcome("not_sent", "mail", None, "there was no time left", False)
-
-    monkeypatch.setattr(send, "Channel", Channel)
-    falls_asleep_after(monkeypatch, sending, "next_intent", clock)
-    run_task(send, sends.the_job(), desk)
-    assert (handed, sends.states(campaign)) == ([], ["planned", "planned"])
+    with SmtpSink() as sink:
+        monkeypatch.setitem(settings.SMTP, "port", sink.port)
+        falls_asleep_after(monkeypatch, rounds, "turn", clock)
+        run_task(send, sends.the_job(), desk)
+        assert (sink.recipients, sends.states(campaign)) == ([], ["planned", "planned"])
     assert f.rows(Delivery.objects.filter(state="in_doubt")) == []

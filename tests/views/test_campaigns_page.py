@@ -12,6 +12,7 @@ from approvals.rules.decisions import NOBODY_REACHED
 from approvals.rules.messages import build
 from approvals.rules.permissions import why_not
 from approvals.services import jobs, sending
+from tests.services import sends
 from tests.views.forms import form_of, offered, send
 from tests.views.of_campaign_pages import deliveries, page, troubled, without_date
 from tests.views.reading import Read
@@ -40,7 +41,7 @@ def test_the_preview_is_what_the_worker_sends_byte_for_byte_but_for_the_date(wor
         job = Job.objects.get(campaign_id=campaign.id)
         held = jobs.claim(job_id=job.id, task_id="t")
         sealed = sending.begin(held=held)
-        intent = sending.next_intent(held=held, sealed=sealed)
+        intent = sends.next_intent(held=held, sealed=sealed)
     envelope, _ = envelope_for(
         sealed.content,
         delivery_id=str(intent.delivery_id),

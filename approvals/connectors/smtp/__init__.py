@@ -1,6 +1,8 @@
-"""The connector for mail: a channel that sends one message at a time and says honestly what came of it."""
+"""The connector for mail: lines that send messages side by side, a channel for one at a time; both say honestly what
+came of each."""
 
 from approvals.connectors.smtp.channel import Channel
+from approvals.connectors.smtp.lines import Lines
 from approvals.connectors.smtp.message import Message, SmtpOutcome, SmtpSettings
 
-__all__ = ["Channel", "Message", "SmtpOutcome", "SmtpSettings"]
+__all__ = ["Channel", "Lines", "Message", "SmtpOutcome", "SmtpSettings"]

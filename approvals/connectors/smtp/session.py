@@ -9,19 +9,13 @@ from typing import Any, NoReturn
 from approvals.connectors import net
 
 REPLY_LIMIT = 64 * 1024
+_CHUNK = 16 * 1024
 
 _REPLY_LINE = re.compile(rb"[2-5][0-9]{2}(?:[ -].*)?", re.DOTALL)
 
 
 class Lost(smtplib.SMTPServerDisconnected):
-    """The connection is of no use any more; the text says why in plain words.
-
-    `written` tells whether the network took a byte of what was being sent.
-    """
-
-    def __init__(self, text: str, *, written: bool = False) -> None:
-        super().__init__(text)
-        self.written = written
+    """The connection is of no use any more; the text says why in plain words."""
 
 
 class Session(smtplib.SMTP):
@@ -65,62 +59,73 @@ class Session(smtplib.SMTP):
         if self._unread:
             self._give_up("the server spoke out of turn")
         rest = memoryview(s.encode(self.command_encoding) if isinstance(s, str) else s)
-        written = False
         try:
             while rest:
                 rest = rest[net.send(self.sock, rest, self.deadline) :]
-                written = True
         except OSError as error:
-            self._give_up(net.why(error), error, written=written)
+            self._give_up(net.why(error), error)
 
     def getreply(self) -> tuple[int, bytes]:
         """Read one whole, well-formed reply; raises Lost for anything else, an unfinished line included."""
-        texts: list[bytes] = []
-        codes: set[bytes] = set()
-        left = REPLY_LIMIT
-        while True:
-            line = self._line(left)
-            left -= len(line) + 1
-            codes.add(line[:3])
-            if not _REPLY_LINE.fullmatch(line) or len(codes) > 1:
-                self._give_up("the server's answer could not be read")
-            texts.append(line[4:].strip())
-            if line[3:4] != b"-":
-                return int(line[:3]), b"\n".join(texts)
-
-    def spoke_unasked(self) -> bool:
-        """Whether the server said something that nobody asked for; raises Lost if it has hung up."""
-        if self.sock is None:
-            raise Lost("the connection is closed")
-        try:
-            self.sock.settimeout(0)
-            more = self.sock.recv(4096)
-        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            return bool(self._unread)
-        except OSError as error:
-            self._give_up(net.why(error), error)
-        if not more:
-            self._give_up("the connection was broken off")
-        self._unread += more
-        return True
-
-    def _line(self, limit: int) -> bytes:
-        while b"\n" not in self._unread:
+        while (reply := self.take_reply()) is None:
             if self.sock is None:
                 raise Lost("the connection is closed")
-            if len(self._unread) > limit:
-                self._give_up("the server's answer could not be read")
             try:
-                more = net.receive(self.sock, 4096, self.deadline)
+                more = net.receive(self.sock, _CHUNK, self.deadline)
             except OSError as error:
                 self._give_up(net.why(error), error)
             if not more:
                 self._give_up("the connection was broken off")
             self._unread += more
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line.rstrip(b"\r")
+        return reply
 
-    def _give_up(self, text: str, cause: Exception | None = None, *, written: bool = False) -> NoReturn:
+    def take_reply(self) -> tuple[int, bytes] | None:
+        """The next reply if it is here whole, without waiting; raises Lost for what cannot be one."""
+        texts: list[bytes] = []
+        end = 0
+        while (cut := self._unread.find(b"\n", end)) >= 0 and end <= REPLY_LIMIT:
+            line = self._unread[end:cut].rstrip(b"\r")
+            end = cut + 1
+            if not _REPLY_LINE.fullmatch(line) or line[:3] != self._unread[:3]:
+                self._give_up("the server's answer could not be read")
+            texts.append(line[4:].strip())
+            if line[3:4] != b"-":
+                self._unread = self._unread[end:]
+                return int(line[:3]), b"\n".join(texts)
+        if len(self._unread) > REPLY_LIMIT:
+            self._give_up("the server's answer could not be read")
+        return None
+
+    def hear(self) -> bool:
+        """Read what has come, without waiting; whether there is anything unread. Raises Lost if it has hung up."""
+        if self.sock is None:
+            raise Lost("the connection is closed")
+        try:
+            more = net.receive_now(self.sock, _CHUNK)
+        except OSError as error:
+            self._give_up(net.why(error), error)
+        if more is None:
+            return bool(self._unread)
+        if not more:
+            self._give_up("the connection was broken off")
+        self._unread += more
+        return True
+
+    def write_now(self, data: memoryview) -> int:
+        """Write what the network takes, without waiting; how many bytes. Raises Lost if it is gone."""
+        if self.sock is None:
+            raise Lost("the connection is closed")
+        try:
+            return net.send_now(self.sock, data)
+        except OSError as error:
+            self._give_up(net.why(error), error)
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether something that came was not read yet."""
+        return bool(self._unread)
+
+    def _give_up(self, text: str, cause: Exception | None = None) -> NoReturn:
         self.close()
         self._unread = b""
-        raise Lost(text, written=written) from cause
+        raise Lost(text) from cause

@@ -1,10 +1,15 @@
-"""`manage.py workspace create NAME` and `manage.py workspace list`."""
+"""`manage.py workspace create NAME`, `workspace list` and `workspace set-pace`."""
 
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from approvals.management.operator import OperatorCommand, current_operator
+from approvals.management.operator import (
+    OperatorCommand,
+    add_workspace_argument,
+    current_operator,
+    in_workspace,
+)
 from approvals.selectors.workspaces import all_workspaces
 from approvals.services import setup
 
@@ -12,8 +17,12 @@ from approvals.services import setup
 class Command(OperatorCommand):
     """Workspaces."""
 
-    help = "Make a workspace, or list all of them."
-    actions = {"create": "Make a workspace.", "list": "List all workspaces."}
+    help = "Make a workspace, list all of them, or say how fast one sends."
+    actions = {
+        "create": "Make a workspace.",
+        "list": "List all workspaces.",
+        "set-pace": "Say how many messages a workspace may send in a minute.",
+    }
 
     def add_create_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", metavar="NAME")
@@ -28,6 +37,19 @@ class Command(OperatorCommand):
 
     def add_list_arguments(self, parser: CommandParser) -> None:
         del parser
+
+    def add_set_pace_arguments(self, parser: CommandParser) -> None:
+        add_workspace_argument(parser)
+        parser.add_argument(
+            "--messages-per-minute", type=int, required=True, metavar="N",
+            help="0: as many as the mail server takes",
+        )  # fmt: skip
+
+    def handle_set_pace(self, *, workspace: str, messages_per_minute: int, **_: Any) -> None:
+        with in_workspace(workspace):
+            setup.set_pace(by=current_operator(), messages_per_minute=messages_per_minute)
+        limit = f"{messages_per_minute:,} messages a minute" if messages_per_minute else "as fast as it can"
+        self.say(f"{workspace} sends {limit} from now on.")
 
     def handle_create(self, *, name: str, slug: str, hold_s: int, **_: Any) -> None:
         workspace = setup.create_workspace(by=current_operator(), name=name, slug=slug, hold_s=hold_s)

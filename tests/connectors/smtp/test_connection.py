@@ -43,7 +43,7 @@ def test_after_a_refusal_the_others_go_on_over_the_same_connection(
 
 
 def test_a_server_that_refuses_and_then_says_nothing_is_left_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("approvals.connectors.smtp.channel.POLITE_S", 0.2)
+    monkeypatch.setattr("approvals.connectors.smtp.line.POLITE_S", 0.2)
     sink = SmtpSink([Fault("rcpt", 1, Say(b"550 no\r\n")), Fault("rset", 1, Hang())])
     with sink, Channel(settings(sink)) as channel:
         began = time.monotonic()
@@ -97,7 +97,7 @@ def test_a_channel_that_could_not_open_can_open_later() -> None:
 
 
 def test_a_server_that_does_not_say_goodbye_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("approvals.connectors.smtp.channel.POLITE_S", 0.2)
+    monkeypatch.setattr("approvals.connectors.smtp.line.POLITE_S", 0.2)
     with SmtpSink([Fault("idle", 1, Hang())]) as sink:
         channel = Channel(settings(sink))
         channel.send(message())

@@ -1,0 +1,227 @@
+"""The rounds of a batch: what is next, and the one transaction that settles some messages and lets the next ones go.
+
+A message may leave only after the round that marked its row *attempting* was committed; an outcome is written down only
+by whoever still holds the job's fence. So whoever is killed leaves at most the rows of one round in doubt.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from approvals.db import prepared
+from approvals.models import Workspace
+from approvals.rules.decisions import ERASED
+from approvals.rules.pace import pace
+from approvals.services.jobs import Claim
+from approvals.services.sending import DUE_AGAIN, Sealed
+
+ATTEMPTS = 5  # for one recipient whose server keeps asking to wait
+NOT_ALLOWED = "Only recipients at {domains} are written to here (ALLOWED_RECIPIENT_DOMAINS)."
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One recipient who may be next: everything their message is made from, or why they get none (`skip`).
+
+    `date` is when it was read, by the database's clock and in whole seconds; `again`, that they were asked to wait.
+    """
+
+    delivery_id: UUID
+    position: int
+    address: str
+    message_id: str
+    vars: str
+    date: datetime
+    again: bool
+    skip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What became of one message.
+
+    `state` is sent, failed, in_doubt, or planned for one that certainly was not sent. `counts` is false where that was
+    the channel's fault: such an attempt says nothing about the recipient.
+    """
+
+    delivery_id: UUID
+    state: str
+    reply: str
+    counts: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a round came to.
+
+    `opened`: whose message may leave. `settled`: whose ending was written down. `early`: whom the pace does not allow
+    yet; `wait_s`, in how many seconds it allows the next. `ours` is false once the job is somebody else's, or the
+    campaign is not being sent any more.
+    """
+
+    opened: frozenset[UUID]
+    settled: frozenset[UUID]
+    ours: bool
+    early: frozenset[UUID] = frozenset()
+    wait_s: float = 0
+
+
+_NEXT = """
+    select d.id, d.position, d.address, d.message_id, a.vars, date_trunc('second', clock_timestamp()),
+      d.attempt > 0, a.erased_at is not null
+    from approvals_delivery d
+    join approvals_audiencerow a on a.workspace_id = d.workspace_id and a.id = d.audience_row_id
+    where d.version_id = %s and d.state = 'planned' and {which} limit %s
+"""
+_THIS_ONE = _NEXT.format(which=f"d.id = %s and (d.attempt = 0 or {DUE_AGAIN} < clock_timestamp())")
+# A recipient that somebody sends to again has a job of its own.
+_NOBODYS = """d.id <> all (array(select own.delivery_id from approvals_job own where own.campaign_id = %s
+      and own.delivery_id is not null and own.status in ('held', 'queued', 'paused', 'running')))"""
+_FIRST_TIME = _NEXT.format(which=f"d.attempt = 0 and d.position > %s and {_NOBODYS} order by d.position")
+_ONCE_MORE = _NEXT.format(
+    which=f"d.attempt > 0 and {DUE_AGAIN} < clock_timestamp() and {_NOBODYS} order by d.attempt, d.position"
+)
+
+
+@transaction.atomic
+def upcoming(*, held: Claim, sealed: Sealed, after: int, at_most: int) -> list[Planned]:
+    """Who is next, in order: whoever was not tried yet, beyond position `after`; then those who have waited.
+
+    Nothing is marked; a row may be gone by the time its round comes.
+    """
+    version, job_of = sealed.version_id, held.target_id
+    if held.delivery_id:
+        rows = _rows(_THIS_ONE, [version, held.delivery_id, settings.SEND_RETRY_S, 1])
+    else:
+        rows = _rows(_FIRST_TIME, [version, after, job_of, at_most])
+        rows = rows or _rows(_ONCE_MORE, [version, settings.SEND_RETRY_S, job_of, at_most])
+    return [Planned(*row, ERASED if erased else _not_allowed(row[2])) for *row, erased in rows]  # type: ignore[call-arg]
+
+
+def _rows(statement: str, values: Sequence[Any]) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
+
+
+def _not_allowed(address: str) -> str:
+    allowed = [domain.lower() for domain in settings.ALLOWED_RECIPIENT_DOMAINS]
+    if not allowed or address.rpartition("@")[2].lower() in allowed:
+        return ""
+    return NOT_ALLOWED.format(domains=", ".join(allowed))
+
+
+@transaction.atomic
+def turn(
+    *, held: Claim, sealed: Sealed, endings: Sequence[Ending] = (), wanted: Sequence[Planned] = ()
+) -> Round:
+    """Write down what became of some messages, and mark the rows whose message may leave next.
+
+    Only rows that are still planned, of a campaign that is still being sent and a version that is still the approved
+    one, are opened, by whoever holds the job within its lease. Whoever is to be skipped is. `sealed` is what is sent.
+    """
+    if refused := [planned for planned in wanted if planned.skip]:
+        _skip(held, refused)
+    may = [planned for planned in wanted if not planned.skip]
+    early, wait_s = frozenset[UUID](), 0.0
+    if may and sealed.paced:
+        count, wait_s = _paced(len(may))
+        early = frozenset(planned.delivery_id for planned in may[count:])
+        may = may[:count]
+    ours, settled, opened = settle_and_open(held, sealed, endings, may)
+    return Round(opened, settled, ours, early, wait_s)
+
+
+# Whether this worker may let messages go.
+_MAY = """(c.status = 'sending' or j.delivery_id is not null)
+  and j.fence = %(fence)s and j.status = 'running' and j.lease_until > clock_timestamp()"""
+
+# One statement, since this is the price of each message. Campaign and job stay as they are until the commit: a stop
+# takes the campaign's row, and the clock the job's, so whoever comes second sees what the first one did. Outcomes are
+# settled by whoever made their intent, lease or no lease. Whatever forbids a message is asked where its row is opened.
+_TURN = f"""
+    with mine as materialized (
+      select {_MAY} as may from approvals_campaign c
+      join approvals_job j on j.workspace_id = c.workspace_id and j.campaign_id = c.id
+      where c.id = %(campaign)s and j.id = %(job)s for no key update of c, j
+    ), settled as (
+      update approvals_delivery d set settled_at = clock_timestamp(), reply = e.reply, attempt = d.attempt - e.free,
+        state = case when e.state = 'planned' and d.attempt - e.free >= %(attempts)s then 'failed' else e.state end
+      from unnest(%(ended)s::uuid[], %(states)s::text[], %(replies)s::text[], %(free)s::integer[])
+        as e (id, state, reply, free)
+      where d.id = e.id and d.state = 'attempting' and d.job_id = %(job)s and d.fence = %(fence)s
+      returning d.id
+    ), opened as (
+      update approvals_delivery d set state = 'attempting', job_id = %(job)s, fence = %(fence)s,
+        attempt = d.attempt + 1, attempted_at = w.date, settled_at = null, reply = ''
+      from unnest(%(wanted)s::uuid[], %(dates)s::timestamptz[]) as w (id, date)
+      where (select may from mine) and d.id = w.id and d.state = 'planned' and d.version_id = %(version)s
+        and exists (select from approvals_version v where v.id = %(version)s and v.digest = %(digest)s)
+        and exists (select from approvals_audiencerow a where a.id = d.audience_row_id and a.erased_at is null)
+      returning d.id
+    )
+    select coalesce((select may from mine), false), array(select id from settled), array(select id from opened)
+"""  # noqa: S608 - the words are this module's own
+
+
+def settle_and_open(
+    held: Claim, sealed: Sealed, endings: Sequence[Ending], wanted: Sequence[Planned]
+) -> tuple[bool, frozenset[UUID], frozenset[UUID]]:
+    """Within a transaction: (whether the job is ours, whose ending was written down, whose message may leave)."""
+    values = {
+        "job": held.job_id,
+        "fence": held.fence,
+        "campaign": held.target_id,
+        "attempts": ATTEMPTS,
+        "ended": [one.delivery_id for one in endings],
+        "states": [one.state for one in endings],
+        "replies": [one.reply for one in endings],
+        "free": [0 if one.counts else 1 for one in endings],
+        "wanted": [one.delivery_id for one in wanted],
+        "dates": [one.date for one in wanted],
+        "version": sealed.version_id,
+        "digest": sealed.digest,
+    }
+    [(ours, settled, opened)] = prepared.rows(_TURN, values)
+    return ours, frozenset(settled), frozenset(opened)
+
+
+def _skip(held: Claim, refused: Sequence[Planned]) -> None:
+    values: dict[str, Any] = {
+        "job": held.job_id,
+        "fence": held.fence,
+        "ids": [one.delivery_id for one in refused],
+        "why": [one.skip for one in refused],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            update approvals_delivery d set state = 'skipped', settled_at = clock_timestamp(), reply = s.why
+            from unnest(%(ids)s::uuid[], %(why)s::text[]) as s (id, why)
+            where d.id = s.id and d.state = 'planned' and exists (
+              select from approvals_job j
+              join approvals_campaign c on c.workspace_id = j.workspace_id and c.id = j.campaign_id
+              where j.id = %(job)s and {_MAY})
+            """,  # noqa: S608 - the words are this module's own
+            values,
+        )
+
+
+def _paced(wanted: int) -> tuple[int, float]:
+    """(how many may leave now, in how many seconds the next may). One worker of a workspace at a time."""
+    [(per_minute, mark_s)] = _rows(
+        "select w.messages_per_minute, extract(epoch from w.next_message_at - clock_timestamp())::float8"
+        " from approvals_workspace w for no key update",
+        [],
+    )
+    if not per_minute:  # the limit was taken away meanwhile
+        return wanted, 0
+    now = pace(per_minute=per_minute, mark_s=mark_s, wanted=wanted)
+    Workspace.objects.update(next_message_at=Now() + timedelta(seconds=now.mark_s))
+    return now.count, now.wait_s
