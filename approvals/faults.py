@@ -12,6 +12,7 @@ NAMES: frozenset[str] = frozenset({
     "replay.claimed", "replay.intent", "replay.called", "replay.settled",
     "send.claimed", "send.intent", "send.handed_over", "send.settled", "send.batch_done",
     "observe.claimed", "observe.taken", "observe.read",
+    "import.claimed", "import.counted", "import.stored",
     "dispatch.published", "decide.before_commit",
 })  # fmt: skip
 

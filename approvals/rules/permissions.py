@@ -17,6 +17,7 @@ ROLE_PERMISSIONS: Mapping[str, frozenset[str]] = {
             "resolve_run",
             "cancel_replay",
             "resume_replay",
+            "suppress",
             "read_log",
         }
     ),
@@ -29,6 +30,9 @@ ROLE_PERMISSIONS: Mapping[str, frozenset[str]] = {
             "cancel_send",
             "stop_send",
             "resume_send",
+            "import_audience",
+            "suppress",
+            "release_suppressed",
             "read_log",
         }
     ),
@@ -55,6 +59,9 @@ PERMISSION_TEXT: Mapping[str, str] = {
     "stop_send": "stop a campaign",
     "resume_replay": "let a paused replay go on",
     "resume_send": "let a paused sending go on",
+    "import_audience": "import a list of recipients",
+    "suppress": "say that an address is not to be written to",
+    "release_suppressed": "let an address be written to again",
     "read_log": "read the decisions",
     "export_log": "export the decisions",
     "set_up": "set this workspace up",
