@@ -1,6 +1,7 @@
 """A workspace with one of everything in it, made as app makes it."""
 
 from dataclasses import dataclass, fields
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -9,7 +10,19 @@ from django.db.models.functions import Now
 
 from approvals.access.actors import Actor, operator
 from approvals.db.binding import bind, current_workspace
-from approvals.models import AudienceRow, Campaign, Decision, Delivery, Event, Job, Run, Version
+from approvals.models import (
+    AgentSession,
+    AudienceRow,
+    Campaign,
+    Decision,
+    Delivery,
+    Event,
+    Job,
+    Observation,
+    Run,
+    StoredRow,
+    Version,
+)
 from approvals.services import decisions, payloads, setup
 
 OPERATOR = operator("a test")
@@ -18,7 +31,10 @@ ADA = Actor("member", "1", "Ada", ("support", "reviewer"), "password")
 
 @dataclass(frozen=True)
 class House:
-    """The ids of its rows. `run` ended after one call and is settled; `open_run` runs, for another subject."""
+    """The ids of its rows. `run` ended after one call and is settled; `open_run` runs, for another subject.
+
+    `watched` is a runtime whose store is read, `session` and `row` what was seen there.
+    """
 
     workspace: UUID
     slug: str
@@ -38,6 +54,10 @@ class House:
     sent_campaign: UUID
     approval: UUID
     job: UUID
+    watched: UUID
+    observation: UUID
+    session: int
+    row: int
 
     def named(self, prefix: str = "") -> dict[str, Any]:
         """Every id by its name, for statements."""
@@ -71,12 +91,14 @@ def build(slug: str) -> House:
             workspace_id=workspace.id, decision_id=approval, kind="send", campaign_id=sent.id, status="queued"
         )
         decided(id=approval, kind="approve", target_kind="campaign", target_id=sent.id, item_id=sent.id)
+        watched, observation, session, row = _watched(slug)
         dismissal = decided(kind="dismiss", target_kind="run", target_id=run.id, item_id=run.id)
     return House(
         workspace=workspace.id, slug=workspace.slug, user=added.user.id, member=added.member.id, runtime=runtime.id,
         token=token.token.id, token_text=token.text, run=run.id, open_run=open_run.id, payload=call.id,
         dismissal=dismissal.id, campaign=campaign.id, version=version.id, audience=audience.id, delivery=delivery.id,
         sent_campaign=sent.id, approval=approval, job=job.id,
+        watched=watched, observation=observation, session=session, row=row,
     )  # fmt: skip
 
 
@@ -103,6 +125,24 @@ def tell(run: Run, event: Event, seq: int = 1) -> Event:
 def decided(*, by: Actor = ADA, **entry: Any) -> Decision:
     """An entry of the log, as the last write of its transaction."""
     return decisions.record(by=by, **{"evidence": {"reason": "because of a test"}, **entry})
+
+
+def _watched(slug: str) -> tuple[UUID, UUID, int, int]:
+    """A runtime whose store is read, and will be looked at again in an hour."""
+    runtime = setup.add_runtime(
+        by=OPERATOR, name="store", kind="adk", base_url="http://127.0.0.1:9",
+        database_url=f"postgresql://reader:secret@127.0.0.1:9/{slug}",
+    ).runtime  # fmt: skip
+    Observation.objects.update(due_at=Now() + timedelta(hours=1))
+    session = AgentSession.objects.create(
+        workspace_id=runtime.workspace_id, runtime=runtime, app="helper", user="customer-1", session="s1",
+        updated_at=Now(),
+    )  # fmt: skip
+    row = StoredRow.objects.create(
+        workspace_id=runtime.workspace_id, session=session, event_id="e1", invocation_id="i1", at=Now(),
+        digest=bytes(32),
+    )  # fmt: skip
+    return runtime.id, Observation.objects.get().id, session.id, row.id
 
 
 def _campaign(name: str) -> tuple[Campaign, Version, AudienceRow, Delivery]:

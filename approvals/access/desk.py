@@ -7,7 +7,7 @@ from django.db.models import Model, QuerySet
 
 from approvals.access.actors import Actor
 from approvals.exceptions import NotFound
-from approvals.models import Campaign, Decision, Delivery, Job, Run
+from approvals.models import Campaign, Decision, Delivery, Job, Run, Runtime
 
 _Row = TypeVar("_Row", bound=Model)
 
@@ -35,6 +35,11 @@ def job_for(actor: Actor, job_id: UUID) -> Job:
 def decision_for(actor: Actor, decision_id: UUID) -> Decision:
     """The log entry; NotAllowed without the right to read the log."""
     return _one(actor, "read_log", Decision.objects.all(), decision_id)
+
+
+def runtime_for(actor: Actor, runtime_id: UUID) -> Runtime:
+    """The runtime; raises like `run_for`."""
+    return _one(actor, "view", Runtime.objects.all(), runtime_id)
 
 
 def _one(actor: Actor, permission: str, rows: QuerySet[_Row], id: UUID) -> _Row:

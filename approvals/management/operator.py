@@ -81,7 +81,7 @@ class OperatorCommand(BaseCommand):
     """A command whose every failure is one sentence and exit code 1.
 
     A subclass with sub-commands lists them in `actions`, and has a method `add_<action>_arguments` and
-    `handle_<action>` for each.
+    `handle_<action>` for each, with _ for a hyphen.
     """
 
     requires_system_checks: list[str] = []
@@ -94,12 +94,14 @@ class OperatorCommand(BaseCommand):
         if self.actions:
             sub = parser.add_subparsers(dest="action", required=True, metavar=" | ".join(self.actions))
             for action, text in self.actions.items():
-                getattr(self, f"add_{action}_arguments")(sub.add_parser(action, help=text, description=text))
+                getattr(self, f"add_{_method(action)}_arguments")(
+                    sub.add_parser(action, help=text, description=text)
+                )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do what the sub-command says."""
         with spoken_errors():
-            getattr(self, f"handle_{options.pop('action')}")(**options)
+            getattr(self, f"handle_{_method(options.pop('action'))}")(**options)
 
     def say(self, text: str) -> None:
         """One line for whoever runs the command."""
@@ -122,6 +124,10 @@ class OperatorCommand(BaseCommand):
             sys.exit(1)
         finally:
             connections.close_all()
+
+
+def _method(action: str) -> str:
+    return action.replace("-", "_")
 
 
 @contextmanager

@@ -96,7 +96,10 @@ class Migration(migrations.Migration):
             model_name="agentsession",
             name="workspace",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="approvals.workspace"
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="approvals.workspace",
             ),
         ),
         migrations.AddField(
@@ -114,7 +117,10 @@ class Migration(migrations.Migration):
             model_name="observation",
             name="workspace",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="approvals.workspace"
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="approvals.workspace",
             ),
         ),
         migrations.AddField(
@@ -144,7 +150,10 @@ class Migration(migrations.Migration):
             model_name="storedrow",
             name="workspace",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="approvals.workspace"
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="approvals.workspace",
             ),
         ),
         migrations.AddConstraint(

@@ -11,7 +11,7 @@ from approvals import sql
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("approvals", "0016_observed"),
+        ("approvals", "0017_without_plain_indexes"),
     ]
 
     operations = [
@@ -51,6 +51,7 @@ class Migration(migrations.Migration):
                 (
                     "workspace",
                     models.ForeignKey(
+                        db_index=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="approvals.workspace",
@@ -124,6 +125,7 @@ class Migration(migrations.Migration):
                 (
                     "workspace",
                     models.ForeignKey(
+                        db_index=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="approvals.workspace",

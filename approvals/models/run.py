@@ -62,9 +62,21 @@ class Run(IdentifiedModel):
                 condition=~models.Q(session_id=""),
                 name="run_session",
             ),
-            models.Index(fields=["silent_after"], condition=models.Q(status="running"), name="run_silent"),
+            models.Index(  # whether a replay of it began; asked for each event
+                fields=["workspace", "replay_of"],
+                condition=models.Q(replay_of__isnull=False),
+                name="run_replay_of",
+            ),
+            # Not of every running run: nothing but the clock's own questions may find these two.
             models.Index(
-                fields=["overlong_after"], condition=models.Q(status="running"), name="run_overlong"
+                fields=["silent_after"],
+                condition=models.Q(status="running", silent_after__isnull=False),
+                name="run_silent",
+            ),
+            models.Index(
+                fields=["overlong_after"],
+                condition=models.Q(status="running", overlong_after__isnull=False),
+                name="run_overlong",
             ),
             models.Index(  # the alarm on every page: replays that were lost
                 fields=["workspace", "interrupted_at"],

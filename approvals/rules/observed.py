@@ -3,7 +3,8 @@
 A connector translates rows and stream events into these; services store them. Nothing here knows of any one runtime.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -78,3 +79,51 @@ class Head:
 
     event_id: str
     digest: bytes
+
+
+# Calls by which an agent hands its turn to another: its own end is not the end of the run then.
+HANDOVERS = frozenset({"transfer_to_agent"})
+
+
+def end_of(rows: Sequence[Row], *, root_is_llm: bool) -> Line | None:
+    """The `ended` line that all rows of one invocation, in order of time, justify now; None while nothing does.
+
+    Of origin `live` where the last row itself proves the end, else `inferred`: failed after an error, completed
+    where a person has to confirm something, or after a final answer while no call is open. `root_is_llm` says that
+    whichever agent gives a final answer is the last to speak, which an agent of several steps is not.
+    """
+    calls, answers = _calls_and_answers(rows)
+    handed_over = any(name in HANDOVERS for name in calls.values())
+    telling = [row for row in rows if (row.ends or row.lines) and not (row.proven and handed_over)]
+    if not telling:
+        return None
+    last = telling[-1]
+    if last.proven:
+        before = next((row for row in reversed(telling) if not row.proven), None)
+        failed = before is not None and before.ends == "failed"
+        return _ended(last, "failed" if failed else "completed", "live")
+    if last.ends == "failed":
+        return _ended(last, "failed", "inferred")
+    answered = last.ends == "completed" and root_is_llm and not _open(calls, answers)
+    return _ended(last, "completed", "inferred") if last.ends == "waiting" or answered else None
+
+
+def _calls_and_answers(rows: Sequence[Row]) -> tuple[dict[str, str], dict[str, str]]:
+    """(the calls, the answers to calls) of the rows, as names by call id; parts of streamed calls aside."""
+    lines = [
+        line for row in rows for line in row.lines if line.call_id and not (line.content or {}).get("partial")
+    ]
+    calls = {line.call_id or "": line.name or "" for line in lines if line.type == "tool_call"}
+    results = (line for line in lines if line.type == "tool_result" and line.outcome != "awaiting")
+    return calls, {line.call_id or "": line.name or "" for line in results}
+
+
+def _open(calls: Mapping[str, str], answers: Mapping[str, str]) -> bool:
+    """Whether a call has no answer. One that names no call of these answers an open one of the same name."""
+    left = Counter(name for call_id, name in calls.items() if call_id not in answers)
+    left -= Counter(name for call_id, name in answers.items() if call_id not in calls)
+    return bool(left)
+
+
+def _ended(row: Row, outcome: str, origin: str) -> Line:
+    return Line(type="ended", at=row.at, outcome=outcome, origin=origin)

@@ -8,12 +8,25 @@ are those of their making, not of their storing, so a row may turn up before oth
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from approvals.rules.observed import Head, Line, Row
 
 OURS = "secondlook-"  # how the id of a session begins that was made for a replay; the run's id follows
+
+# How a row says that its run is over, as it is kept: rules.observed.Row.ends and whether it is proven. A quiet one says
+# nothing at all.
+QUIET = "quiet"
+ENDS: Mapping[str, tuple[Literal["completed", "failed", "waiting"] | None, bool]] = {
+    "": (None, False),
+    "completed": ("completed", False),
+    "failed": ("failed", False),
+    "waiting": ("waiting", False),
+    "over": (None, True),
+    "over_completed": ("completed", True),
+    "over_failed": ("failed", True),
+}
 
 EDITED = "A row of its history was changed in its store after it had been read."
 DELETED = "Rows of its history were deleted from its store after they had been read."
@@ -166,19 +179,22 @@ def withdrawn(call_id: str, name: str, *, at: datetime) -> Line:
     return Line(type="tool_result", at=at, call_id=call_id, name=name, outcome="withdrawn")
 
 
-def states_of(lines: Iterable[Line]) -> dict[str, tuple[str, str]]:
-    """Of the calls that these lines make: id to (name, awaiting, answered or open). A replaced call is none."""
-    calls: dict[str, tuple[str, str]] = {}
+def awaiting_in(lines: Iterable[Line]) -> dict[str, str]:
+    """Of the calls that these lines make: those that wait to be confirmed, as names by id."""
+    waiting: dict[str, str] = {}
     for line in lines:
-        if line.call_id is None:
+        if line.call_id is None or line.type != "tool_result":
             continue
-        name, state = calls.get(line.call_id, (line.name or "", "open"))
-        if line.type == "tool_result":
-            state = "awaiting" if line.outcome == "awaiting" else "answered"
-            if line.outcome == "aborted":
-                state = "open"  # nobody knows
-        if line.outcome == "replaced":
-            calls.pop(line.call_id, None)
+        if line.outcome == "awaiting":
+            waiting[line.call_id] = line.name or ""
         else:
-            calls[line.call_id] = (name or line.name or "", state)
-    return calls
+            waiting.pop(line.call_id, None)
+    return waiting
+
+
+def ends_of(row: Row) -> str:
+    """How a row is kept: what it says of the end of its run."""
+    if not row.ends and not row.lines:
+        return QUIET
+    kept = (row.ends, row.proven)
+    return next((name for name, meant in ENDS.items() if meant == kept), "")

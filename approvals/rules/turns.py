@@ -98,7 +98,7 @@ class Attempt:
         Of a call that is still being written each piece has an id of its own, so they count by their names.
         """
         self.anything = self.called = True
-        self._spoke, self._silence, self.error = False, "", None
+        self._spoke, self._silence, self.error = False, "empty_turn", None
         if partial_of is None:
             self._calls.setdefault(call.id, call)
         else:
@@ -208,7 +208,7 @@ def _after_429(error: Error | None, repeats: int, attempts: Sequence[Attempt]) -
         )
         return _handed_on("rate_limited", attempts, pause, _NO_CALL)
     if repeats >= MOST_REPEATS:
-        return _handed_on("rate_limited", attempts, f"So it did after {repeats} repetitions.", _NO_CALL)
+        return _handed_on("rate_limited", attempts, f"It refused {repeats} repetitions too.", _NO_CALL)
     return Again(wait_s, f"The provider is at its rate limit; it is asked once more in {_seconds(wait_s)}.")
 
 
@@ -218,7 +218,7 @@ _WHAT: dict[Code, str] = {
     "no_content": "The model answered without any content.",
     "failed": "The run failed.",
 }
-_NO_CALL = "No tool was called, so the run can be started once more without a second effect."
+_NO_CALL = "No tool call was seen, so no effect is known and the run can be started anew."
 # Whoever reads these must not be led to a second effect.
 _CHECK = (
     "Not everything was seen that may have happened. Check what the agent's own store shows, then decide."

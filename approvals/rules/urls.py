@@ -1,15 +1,19 @@
-"""Addresses of runtimes: plain http or https, and nothing in them that two programs could read differently."""
+"""Addresses of runtimes and of their databases, with nothing in them that two programs could read differently."""
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from approvals.exceptions import Invalid
 
 LONGEST = 500
+SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _HOST = re.compile(rf"(?:{_LABEL}\.)*{_LABEL}\.?|\[[0-9a-f:.]+\]")
 _PATH = re.compile(r"(?:/[A-Za-z0-9._~!$&'()*+,;=:@%-]*)*")
+_POSTGRES = ("postgresql", "postgres", "postgresql+asyncpg")
+_ESCAPES = re.compile(r"(?:[^%]|%[0-9A-Fa-f]{2})*")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 _STRANGE = re.compile(r"[^!-~]")  # spaces, control characters and everything beyond ASCII
 
 
@@ -40,5 +44,51 @@ def base_url_given(text: str) -> str:
     return f"{parts.scheme}://{host}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"
 
 
+def database_url_given(text: str) -> str:
+    """The address of a runtime's Postgres as postgresql://user:password@host:port/name, with sslmode where given.
+
+    Invalid, whose text never repeats a part of the address, where it is anything else. What stands escaped in user,
+    password and name stays so.
+    """
+    text = text.strip()
+    if len(text) > LONGEST:
+        raise _bad_database(f"The database address is longer than {LONGEST} characters.")
+    if _STRANGE.search(text) or not _ESCAPES.fullmatch(text) or _CONTROLS.search(unquote(text)):
+        raise _bad_database(
+            "The database address has a character that does not belong there; write it as % and two digits."
+        )
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise _bad_database("The database address has no valid host and port.") from None
+    if parts.scheme not in _POSTGRES:
+        raise _bad_database("The database address begins with postgresql://; other databases are not read.")
+    who, at, _ = parts.netloc.rpartition("@")
+    host, name = (parts.hostname or "").lower(), parts.path.removeprefix("/")
+    host = f"[{host}]" if ":" in host else host
+    if not _HOST.fullmatch(host) or port == 0 or "@" in who or "#" in text:
+        raise _bad_database(
+            "The database address is not of the form postgresql://user:password@host:port/name; write @, / and # "
+            "in a password as %40, %2F and %23."
+        )
+    if not name or "/" in name:
+        raise _bad_database("The database address ends with a slash and the name of one database.")
+    return f"postgresql://{who}{at}{host}{'' if port is None else f':{port}'}/{name}{_ssl_mode(parts)}"
+
+
+def _ssl_mode(parts: SplitResult) -> str:
+    if not parts.query:
+        return ""
+    key, _, mode = parts.query.partition("=")
+    if key != "sslmode" or mode not in SSL_MODES:
+        raise _bad_database(f"The only option of a database address is sslmode: {', '.join(SSL_MODES)}.")
+    return f"?sslmode={mode}"
+
+
 def _invalid(text: str) -> Invalid:
     return Invalid("base_url", text)
+
+
+def _bad_database(text: str) -> Invalid:
+    return Invalid("database_url", text)

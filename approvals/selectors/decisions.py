@@ -24,6 +24,7 @@ SET_UP = (
     "workspace_created",
     "member_added",
     "runtime_added",
+    "runtime_changed",
     "token_created",
     "token_revoked",
     "log_verified",

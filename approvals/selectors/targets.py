@@ -4,21 +4,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from approvals.models import Campaign, Delivery, Job, Run
+from approvals.models import Campaign, Delivery, Job, Run, Runtime, Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The lineage or campaign on whose page an entry stands, whose it is, and what the thing is called."""
+    """The lineage or campaign on whose page an entry stands, whose it is, and what the thing is called.
 
-    item_id: UUID
-    agent: str
+    What is set up stands on no such page and belongs to no agent.
+    """
+
+    item_id: UUID | None = None
+    agent: str = ""
     subject: str = ""
     named: Mapping[str, str] = field(default_factory=dict)
 
 
 def where_of(kind: str, target_id: UUID) -> Where | None:
-    """Where an entry about this run, call (by its run), campaign, delivery or job belongs; None where there is none."""
+    """Where an entry belongs that is about this run, call (by its run), campaign, delivery or job, or about what is
+    set up: the workspace or a runtime. None where there is no such thing.
+    """
     match kind:
         case "run" | "call":
             return _of(run=Run.objects.filter(id=target_id).first())
@@ -30,8 +35,16 @@ def where_of(kind: str, target_id: UUID) -> Where | None:
         case "job":
             job = Job.objects.select_related("run", "campaign", "delivery").filter(id=target_id).first()
             return where_of_job(job) if job else None
+        case "workspace":
+            return _set_up(Workspace.objects.filter(id=target_id).first())
+        case "runtime":
+            return _set_up(Runtime.objects.filter(id=target_id).first())
         case _:
             raise ValueError(f"nothing is decided about a {kind}")
+
+
+def _set_up(thing: Workspace | Runtime | None) -> Where | None:
+    return Where(named={"name": thing.name}) if thing else None
 
 
 def where_of_job(job: Job) -> Where | None:

@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from django.db.models import F
 from django.db.models.functions import Extract, Now
 
 from approvals.models import Beat
+from approvals.selectors.runtimes import UNREAD_S
 from approvals.services import guards
 
 FRESH_S = 15.0  # a process that was silent for longer counts as dead
@@ -24,6 +26,7 @@ PROCESSES = {
     "worker-replay": "a worker of the queue replay",
     "worker-send": "a worker of the queue send",
 }
+OBSERVER = {"worker-observe": "a worker of the queue observe"}  # needed where a runtime's own store is read
 NO_DATABASE = "The database cannot be reached."
 SLOW_DATABASE = "The database does not answer."
 
@@ -83,16 +86,18 @@ def readiness() -> Readiness:
 def look() -> Readiness:
     """The same in this thread, for as long as it takes."""
     try:
-        return Readiness([*_silent_processes(), *_overdue(), *_broken_guards()])
+        observed, unread = _stores()
+        needed = PROCESSES | OBSERVER if observed else PROCESSES
+        return Readiness([*_silent_processes(needed), *_overdue(), *_unread(unread), *_broken_guards()])
     except DatabaseError:
         return Readiness([NO_DATABASE])
 
 
-def _silent_processes() -> list[str]:
+def _silent_processes(needed: Mapping[str, str]) -> list[str]:
     ages = Extract(Now() - F("at"), "epoch")
-    beats = {beat.name: beat for beat in Beat.objects.filter(name__in=PROCESSES).annotate(age=ages)}
+    beats = {beat.name: beat for beat in Beat.objects.filter(name__in=needed).annotate(age=ages)}
     reasons = []
-    for name, what in PROCESSES.items():
+    for name, what in needed.items():
         beat = beats.get(name)
         if beat is None:
             reasons.append(f"Nothing was ever heard from {what}.")
@@ -119,6 +124,22 @@ def _overdue() -> list[str]:
         return []
     what = "1 approved job was" if jobs == 1 else f"{jobs} approved jobs were"
     return [f"{what} not taken up by any worker for more than {settings.OVERDUE_S} seconds."]
+
+
+def _stores() -> tuple[int, int]:
+    """How many stores are read in all workspaces, and how many of them cannot be for a while."""
+    with connection.cursor() as cursor:
+        cursor.execute("select observed, unread from observed_stores(make_interval(secs => %s))", [UNREAD_S])
+        observed, unread = cursor.fetchone()
+    return observed, unread
+
+
+def _unread(stores: int) -> list[str]:
+    """Without names and reasons, which are for members: each workspace's pages say them."""
+    if not stores:
+        return []
+    what = "The store of 1 runtime" if stores == 1 else f"The stores of {stores} runtimes"
+    return [f"{what} cannot be read for more than {UNREAD_S} seconds; the Setup page says why."]
 
 
 def _broken_guards() -> list[str]:

@@ -6,7 +6,7 @@ again changes nothing.
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
@@ -19,15 +19,12 @@ from approvals.db.binding import current_workspace
 from approvals.models import Event, Job, Run, StoredRow, ToolCall
 from approvals.rules import sessions
 from approvals.rules.digests import canonical
-from approvals.rules.observed import Head, Line, Row, Session, SessionKey
-from approvals.rules.sessions import Known, Seed, Sorted
+from approvals.rules.observed import Head, Line, Row, Session, SessionKey, end_of
+from approvals.rules.sessions import ENDS, QUIET, Known, Seed, Sorted, ends_of
 from approvals.selectors.stored import columns_of, rows_of
 from approvals.services import lines, payloads
 from approvals.services.observations import Watch
 from approvals.services.secrets import keyed_digest
-
-PROVEN = "proven"  # how a stored row is marked that says itself that its run is over
-_ALIVE = ("running", "interrupted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +166,8 @@ def _withdraw(batch: _Batch, known: Sequence[Known], found: Sorted, at: datetime
     for seed in found.seeds:
         if seed is last:
             continue
-        for call_id, (name, state) in sessions.states_of(found.journals.get(seed.run_id, ())).items():
-            if state == "awaiting":
-                batch.journals[seed.run_id].append(sessions.withdrawn(call_id, name, at=at))
+        for call_id, name in sessions.awaiting_in(found.journals.get(seed.run_id, ())).items():
+            batch.journals[seed.run_id].append(sessions.withdrawn(call_id, name, at=at))
 
 
 def _add_runs(watch: Watch, batch: _Batch) -> None:
@@ -219,7 +215,7 @@ def _add_rows(batch: _Batch) -> None:
     rows = [
         (
             *(pk, row.event_id, row.invocation_id, row.at, row.digest, run_id),
-            *(PROVEN if row.proven and row.ends == "completed" else row.ends or "", bool(row.answers)),
+            *(ends_of(row), bool(row.answers)),
         )
         for pk, row, run_id in batch.rows
     ]
@@ -244,53 +240,53 @@ def _hide(watch: Watch, batch: _Batch, at: datetime) -> None:
 
 
 def _end(watch: Watch, batch: _Batch) -> None:
-    """The end of each run whose last row is one; what a worker of ours is listening to, it ends itself."""
+    """The end of each run whose rows make one; what a worker of ours is listening to, it ends itself."""
+    histories = _histories(batch)
+    for run_id, rows in histories.items():
+        simple = watch.has_simple_end(batch.touched[run_id][0].app)
+        if ended := end_of(sorted(rows, key=lambda row: (row.at, row.event_id)), root_is_llm=simple):
+            batch.journals[run_id].append(ended)
+
+
+def _histories(batch: _Batch) -> dict[UUID, list[Row]]:
+    """All rows of each run that something was added to and that may still end."""
     born = {seed.run_id for _, seed in batch.seeds}
     old = set(batch.touched) - born
-    alive = (
-        set(Run.objects.filter(id__in=old, status__in=_ALIVE).values_list("id", flat=True)) if old else set()
-    )
-    listened = Job.objects.filter(run_id__in=alive, status="running", lease_until__isnull=False)
-    alive -= set(listened.values_list("run_id", flat=True)) if alive else set()
-    unanswered = _open_calls(alive)
-    last = _last_rows(batch, born | alive)
-    for run_id in (*alive, *born):
-        ended = last.get(run_id)
-        if ended is None or not ended[1]:
-            continue
-        at, ends = ended
-        journal = batch.journals[run_id]
-        states = {**unanswered.get(run_id, {}), **sessions.states_of(journal)}
-        is_open = any(state == "open" for _, state in states.values())
-        line = _ending(ends, at, is_open=is_open, simple=watch.has_simple_end(batch.touched[run_id][0].app))
-        if line is not None:
-            journal.append(line)
+    if old:
+        alive = Run.objects.filter(id__in=old, status__in=("running", "interrupted"))
+        listened = Job.objects.filter(run_id__in=old, status="running", lease_until__isnull=False)
+        old = set(alive.exclude(id__in=listened.values("run_id")).values_list("id", flat=True))
+    histories: dict[UUID, list[Row]] = {run_id: [] for run_id in (*born, *old)}
+    for _, row, run_id in batch.rows:
+        if run_id in born:
+            histories[run_id].append(row)
+    for run_id, rows in _histories_of(old).items():
+        # The journal's lines stand with the first row: which row a line came from makes no difference to the end.
+        histories[run_id] = [replace(rows[0], lines=(*rows[0].lines, *batch.journals[run_id])), *rows[1:]]
+    return histories
 
 
-def _ending(ends: str, at: datetime, *, is_open: bool, simple: bool) -> Line | None:
-    """The end that a run's last row makes, if any. Only one that the row itself states is proven."""
-    if ends == PROVEN:
-        return Line(type="ended", at=at, outcome="completed")
-    if ends == "completed" and (is_open or not simple):
-        return None  # it may go on, and if it does not its silence is noticed
-    outcome = "failed" if ends == "failed" else "completed"  # one that waits for a confirmation is over
-    return Line(type="ended", at=at, outcome=outcome, origin="inferred")
-
-
-def _last_rows(batch: _Batch, run_ids: Collection[UUID]) -> dict[UUID, tuple[datetime, str]]:
-    """(time, how it ends) of each run's last row, now that all of them are stored."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "select distinct on (run_id) run_id, at, ends from approvals_storedrow"
-            " where session_id = any(%s) and run_id = any(%s) order by run_id, at desc, event_id desc",
-            [list({pk for _, pk in batch.touched.values()}), list(run_ids)],
+def _histories_of(run_ids: Collection[UUID]) -> dict[UUID, list[Row]]:
+    """The rows of runs that were known before, with what matters for their end: the calls, and how each row ends."""
+    if not run_ids:
+        return {}
+    told: dict[UUID, list[Line]] = defaultdict(list)
+    events = Event.objects.filter(run_id__in=run_ids, type__in=("tool_call", "tool_result")).order_by("seq")
+    for event in events:
+        told[event.run_id].append(
+            Line(type=event.type, at=event.at, call_id=event.call_id, name=event.name, outcome=event.outcome)
         )
-        return {run_id: (at, ends) for run_id, at, ends in cursor.fetchall()}
-
-
-def _open_calls(run_ids: Collection[UUID]) -> dict[UUID, dict[str, tuple[str, str]]]:
-    """Calls without an answer, of runs that were known before."""
-    found: dict[UUID, dict[str, tuple[str, str]]] = defaultdict(dict)
-    for call in ToolCall.objects.filter(run_id__in=run_ids, state__in=["open", "aborted"]) if run_ids else ():
-        found[call.run_id][call.call_id] = (call.name, "open")
+    found: dict[UUID, list[Row]] = defaultdict(list)
+    for stored in StoredRow.objects.filter(run_id__in=run_ids).exclude(ends=QUIET).order_by("at", "event_id"):
+        row = Row(
+            event_id=stored.event_id,
+            invocation_id=stored.invocation_id,
+            at=stored.at,
+            lines=(Line(type="message", at=stored.at),),
+            ends=ENDS[stored.ends][0],
+            proven=ENDS[stored.ends][1],
+        )
+        found[stored.run_id].append(row)  # type: ignore[index]
+    for run_id, rows in found.items():
+        rows[0] = replace(rows[0], lines=(*rows[0].lines, *told[run_id]))
     return found

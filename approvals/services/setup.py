@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
 from allauth.account.models import EmailAddress
@@ -22,17 +23,17 @@ from django.utils.text import slugify
 from approvals.access.actors import Actor
 from approvals.db.binding import bind, current_workspace
 from approvals.exceptions import Conflict, Invalid, NotFound
-from approvals.models import Member, Runtime, Token, User, Workspace
+from approvals.models import Member, Observation, Runtime, Token, User, Workspace
 from approvals.rules import webhooks
 from approvals.rules.addresses import check_header
 from approvals.rules.permissions import ROLES
-from approvals.rules.urls import base_url_given
+from approvals.rules.urls import base_url_given, database_url_given
 from approvals.services import decisions, secrets
 
 LONGEST_NAME = 200
 LONGEST_SLUG = 60
 LONGEST_EMAIL = 254
-KINDS = ("http",)
+KINDS = ("http", "adk")
 HOLD_S = 10  # in which an approval can be taken back
 LONGEST_HOLD_S = 24 * 3600
 LONGEST_SILENCE_S = 7 * 24 * 3600
@@ -50,7 +51,7 @@ class AddedMember:
 
 @dataclass(frozen=True, slots=True)
 class AddedRuntime:
-    """A new runtime and the secret that its requests are signed with."""
+    """A new runtime and the secret that its requests are signed with; empty where no request is signed (adk)."""
 
     runtime: Runtime
     signing_secret: str
@@ -116,16 +117,25 @@ def add_runtime(
     name: str,
     base_url: str,
     kind: str = "http",
+    database_url: str = "",
     silence_s: int = 300,
     time_limit_s: int = 21_600,
     writes_ahead: bool = False,
+    hides_calls: bool = False,
 ) -> AddedRuntime:
-    """A runtime that may report and, with a base URL, be asked to start runs again."""
+    """A runtime that may report and, with a base URL, be asked to start runs again.
+
+    One of the kind adk does not report: its own store is read, from the next moment on. `database_url` says where that
+    is, and is kept encrypted; the log names host and database only.
+    """
     _may_set_up(by)
     name = _line("name", name)
     if kind not in KINDS:
         raise Invalid("kind", f"The kind of a runtime is {' or '.join(KINDS)}.")
-    secret = webhooks.new_secret()
+    _fitting(kind, database_url, writes_ahead=writes_ahead, hides_calls=hides_calls)
+    observed = kind == "adk"
+    store = database_url_given(database_url) if observed else ""
+    secret = "" if observed else webhooks.new_secret()
     runtime = Runtime(
         workspace_id=current_workspace(),
         name=name,
@@ -134,16 +144,42 @@ def add_runtime(
         silence_s=_seconds("silence_s", silence_s, LONGEST_SILENCE_S),
         time_limit_s=_seconds("time_limit_s", time_limit_s, LONGEST_RUN_S),
         writes_ahead=writes_ahead,
-        signing_secret=secrets.seal(secret),
+        hides_calls=hides_calls,
+        signing_secret=secrets.seal(secret) if secret else b"",
+        database_url=secrets.seal(store) if store else b"",
     )
+    said = ["name", "kind", "base_url", "silence_s", "time_limit_s"]
+    said.append("hides_calls" if observed else "writes_ahead")
+    evidence = {field: getattr(runtime, field) for field in said}
     with (
         _conflicts({"runtime_name_once": f'There is already a runtime "{name}" in this workspace.'}),
         transaction.atomic(),
     ):
         runtime.save(force_insert=True)
-        said = ("name", "kind", "base_url", "silence_s", "time_limit_s", "writes_ahead")
-        _log(by, "runtime_added", runtime.id, {field: getattr(runtime, field) for field in said})
+        if observed:
+            Observation.objects.create(workspace_id=runtime.workspace_id, runtime=runtime)
+            evidence["store"] = _store_of(store)
+        _log(by, "runtime_added", runtime.id, evidence)
     return AddedRuntime(runtime, secret)
+
+
+@transaction.atomic
+def set_runtime_database(*, by: Actor, runtime: str, database_url: str) -> Runtime:
+    """Where the store of the adk runtime of this name is from now on, such as under a new password; read at once."""
+    _may_set_up(by)
+    found = Runtime.objects.filter(name=runtime).first()
+    if found is None:
+        raise NotFound(
+            f'There is no runtime "{runtime}" in this workspace; `runtime list` shows all of them.'
+        )
+    if found.kind != "adk":
+        raise Conflict(f'"{found.name}" reports by itself ({found.kind}), so no database of its is read.')
+    store = database_url_given(database_url)
+    found.database_url = secrets.seal(store)
+    found.save(update_fields=["database_url"])
+    Observation.objects.filter(runtime=found).update(due_at=Now())
+    _log(by, "runtime_changed", found.id, {"name": found.name, "store": _store_of(store)})
+    return found
 
 
 @transaction.atomic
@@ -188,6 +224,28 @@ def revoke_token(*, by: Actor, token: str) -> Token:
     evidence = {"runtime": found.runtime.name, "subject": found.subject, "hint": found.hint}
     _log(by, "token_revoked", found.id, evidence)
     return found
+
+
+def _fitting(kind: str, database_url: str, *, writes_ahead: bool, hides_calls: bool) -> None:
+    """Invalid for what says nothing of this kind of runtime: one is read, the other reports."""
+    if kind == "adk" and not database_url.strip():
+        raise Invalid("database_url", "An ADK runtime is read from its own database; say its database URL.")
+    if kind == "adk" and writes_ahead:
+        raise Invalid("writes_ahead", "Only a runtime that reports can write ahead; an ADK runtime is read.")
+    if kind != "adk" and database_url:
+        raise Invalid(
+            "database_url", f"Only an ADK runtime has a database that is read, not one of kind {kind}."
+        )
+    if kind != "adk" and hides_calls:
+        raise Invalid(
+            "hides_calls", f"Only an ADK runtime can be said to hide calls, not one of kind {kind}."
+        )
+
+
+def _store_of(database_url: str) -> str:
+    """Host and database of a checked URL, without user, password and options: what the log may keep."""
+    parts = urlsplit(database_url)
+    return f"{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _token(word: str) -> Token:

@@ -306,5 +306,10 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
            or (j.status = 'running' and j.accepted_at is not null and r.status <> 'running'))
     limit at_most)
 $$;
+-- How many stores are read, and how many of them could not be for this long: for /readyz.
+create function observed_stores(unread_for interval) returns table (observed bigint, unread bigint)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select count(*), count(*) filter (where o.troubled_since < now() - unread_for) from public.approvals_observation o
+$$;
 reset role;
 revoke create on schema public from @prefix@_sweep;

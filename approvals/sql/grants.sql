@@ -35,7 +35,8 @@ grant select on approvals_callevent, approvals_toolcall, approvals_runtool, appr
 grant select, insert, update on approvals_beat to @prefix@_app;
 grant select on approvals_place to @prefix@_app;
 grant update (roles) on approvals_member to @prefix@_app;
-grant update (base_url, silence_s, time_limit_s, writes_ahead) on approvals_runtime to @prefix@_app;
+grant update (base_url, silence_s, time_limit_s, writes_ahead, database_url, hides_calls) on approvals_runtime
+  to @prefix@_app;
 grant update (revoked_at) on approvals_token to @prefix@_app;
 grant update (due_at, lease_until, fence, trouble, notice, troubled_since, read_at, version, facts, asked_at,
   changed_until, pass_after, pass_began_at, pass_done, pass_total, pass_ended_at) on approvals_observation to @prefix@_app;
@@ -77,7 +78,8 @@ grant select (id, workspace_id, runtime_id, subject, hint, digest, revoked_at) o
 grant select (id, workspace_id, kind, status, fence, due_at, lease_until, run_id, accepted_at) on approvals_job
   to @prefix@_sweep;
 grant select (id, workspace_id, status, silent_after, overlong_after, max_seq) on approvals_run to @prefix@_sweep;
-grant select (workspace_id, runtime_id, due_at, lease_until, fence) on approvals_observation to @prefix@_sweep;
+grant select (workspace_id, runtime_id, due_at, lease_until, fence, troubled_since) on approvals_observation
+  to @prefix@_sweep;
 grant select (id, workspace_id, due_at, lease_until, fence, ended_at) on approvals_dataset to @prefix@_sweep;
 grant select (id, workspace_id) on approvals_delivery to @prefix@_sweep;
 grant select (workspace_id, seq, at, kind, hash) on approvals_decision to @prefix@_sweep;
@@ -87,9 +89,10 @@ grant select (workspace_id, campaign_id, dedupe_key, message_id) on approvals_de
 grant execute on function folded(text), bare(text), typed_words(text), last_word(text) to @prefix@_search;
 set role @prefix@_sweep;
 revoke all on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer), overdue_jobs(interval),
-  log_anchors(timestamptz), log_heads(), due_imports(integer), home_of_delivery(uuid) from public, @prefix@_ingest;
+  observed_stores(interval), log_anchors(timestamptz), log_heads(), due_imports(integer), home_of_delivery(uuid)
+  from public, @prefix@_ingest;
 grant execute on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer),
-  overdue_jobs(interval), log_anchors(timestamptz), log_heads(), due_imports(integer),
+  overdue_jobs(interval), observed_stores(interval), log_anchors(timestamptz), log_heads(), due_imports(integer),
   home_of_delivery(uuid) to @prefix@_app;
 set role @prefix@_search;
 revoke all on function search_items(text, integer), search_decisions(text, integer), items_with(text, integer),

@@ -113,7 +113,8 @@ class _Reading:
 
     def _changed(self, listed: Sequence[Session]) -> list[Session]:
         """Those that are not known as they are listed."""
-        known = stored.updated_of(self.watch.runtime_id, [session.key for session in listed])
+        with transaction.atomic():
+            known = stored.updated_of(self.watch.runtime_id, [session.key for session in listed])
         return [session for session in listed if known.get(session.key) != session.updated_at]
 
     def _pass(self) -> bool:
@@ -147,7 +148,8 @@ class _Reading:
 
     def _known(self, after: int) -> Reached | None:
         """Through what is known: rows that were changed or deleted, or were missed."""
-        some = stored.slice_of(self.watch.runtime_id, after=after, size=SESSIONS)
+        with transaction.atomic():
+            some = stored.slice_of(self.watch.runtime_id, after=after, size=SESSIONS)
         if not some:
             return None
         following = Reached(id=some[-1][0])
@@ -174,7 +176,8 @@ class _Reading:
     def _read(self, some: Sequence[Session]) -> list[Read]:
         """Of a session that is not known all rows; of the others what tells whether something is new, and that."""
         keys = [session.key for session in some]
-        known = stored.ids_of(self.watch.runtime_id, keys)
+        with transaction.atomic():
+            known = stored.ids_of(self.watch.runtime_id, keys)
         old = [key for key in keys if key in known]
         present = self.store.heads(old) if old else {}
         missing = {

@@ -14,6 +14,7 @@ from uuid import UUID
 
 import psycopg
 from django.db import transaction
+from django.db.models.functions import Now
 
 from approvals.db.binding import bind
 from approvals.models import AgentSession, Observation
@@ -163,5 +164,5 @@ def _poll(store: psycopg.Connection, runtime_id: UUID, made: House, sessions: in
     ids = [f"s-{n}" for n in range(first, first + CHANGED)]
     store.execute(_CHANGE.encode(), [ids, str(number), str(number)])
     with transaction.atomic():
-        Observation.objects.filter(runtime_id=runtime_id).update(due_at="-infinity")
+        Observation.objects.filter(runtime_id=runtime_id).update(due_at=Now())
     return _look(runtime_id, made)

@@ -39,6 +39,7 @@ DID: Mapping[str, str] = {
     "member_added": "added {x}",
     "password_set": "gave {x} a new password",
     "runtime_added": "added the runtime {x}",
+    "runtime_changed": "changed where the runtime {x} is read",
     "token_created": "made a token for {x}",
     "token_revoked": "revoked a token of {x}",
     "log_verified": "verified the log",

@@ -47,6 +47,8 @@ _GIVEN = {
     "silence_s": "Interrupted after silence of",
     "time_limit_s": "Interrupted after",
     "writes_ahead": "Reports each call before making it",
+    "store": "Its database",
+    "hides_calls": "Its calls may leave no trace",
     "slug": "Slug",
     "hint": "Token begins with",
     "asked_for_by": "Asked for by token",

@@ -7,7 +7,8 @@ from django.urls import reverse
 
 from approvals.access.actors import Actor, Membership
 from approvals.selectors.jobs_overdue import COUNTED, Alarm
-from dashboard.presenters.ages import when
+from approvals.selectors.runtimes import Unread
+from dashboard.presenters.ages import absolute, when
 from dashboard.presenters.parts import Link
 from dashboard.presenters.places import Places
 from dashboard.presenters.shell import NavItem, Shell
@@ -24,6 +25,7 @@ def shell_of_workspace(
     memberships: Sequence[Membership],
     waiting: int,
     alarms: Sequence[Alarm],
+    unread: Sequence[Unread],
     now: datetime,
     current: str,
     catches_mail: bool,
@@ -34,6 +36,8 @@ def shell_of_workspace(
     if actor.may("read_log"):
         nav.append(NavItem("Decisions", places.decisions(), current == "decisions"))
         nav.append(NavItem("Authority", places.authority(), current == "authority"))
+    if actor.may("set_up"):
+        nav.append(NavItem("Setup", places.setup(), current == "setup"))
     if catches_mail:
         nav.append(_mail(current))
     others = [Link(m.name, Places(m.slug).queue()) for m in memberships if m.slug != membership.slug]
@@ -45,7 +49,7 @@ def shell_of_workspace(
         workspace=membership.name,
         others=(*others, Link("All workspaces", reverse("home"))) if others else (),
         nav=tuple(nav),
-        alarms=_alarms(alarms, places, now),
+        alarms=(*_alarms(alarms, places, now), *_unread(unread, actor, places)),
     )
 
 
@@ -72,6 +76,19 @@ def _alarms(alarms: Sequence[Alarm], places: Places, now: datetime) -> tuple[Lin
     ]
     if len(alarms) > ALARMS_SHOWN:
         shown.append(Link("There are more like this; see what is in progress.", places.queue("tab=progress")))
+    return tuple(shown)
+
+
+def _unread(stores: Sequence[Unread], actor: Actor, places: Places) -> tuple[Link, ...]:
+    """Stores that cannot be read, with the way to them for whoever may go it."""
+    shown: list[Link] = []
+    for store in stores[:ALARMS_SHOWN]:
+        trouble = plain(store.trouble)
+        text = f"The store of {plain(store.name)} cannot be read since {absolute(store.since)}: {trouble}"
+        if actor.may("set_up"):
+            shown.append(Link(text, places.runtime(store.id)))
+        else:
+            shown.append(Link(f"{text} An admin can look after it under Setup.", ""))
     return tuple(shown)
 
 

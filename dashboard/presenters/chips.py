@@ -130,6 +130,8 @@ _TRIED = {
     "stop": "stop",
     "resume_replay": "resumption",
     "resume_send": "resumption",
+    "runtime_added": "new runtime",
+    "runtime_changed": "new database address",
 }
 
 

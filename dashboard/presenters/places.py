@@ -68,6 +68,26 @@ class Places:
         """One entry of the log."""
         return _with(_address_of("decision", self.slug, decision_id), query)
 
+    def setup(self) -> str:
+        """Where the workspace is set up."""
+        return reverse("setup", args=[self.slug])
+
+    def add_runtime(self) -> str:
+        """Where a runtime is added."""
+        return reverse("runtime_add", args=[self.slug])
+
+    def runtime(self, runtime_id: UUID | str) -> str:
+        """One runtime."""
+        return reverse("runtime", args=[self.slug, runtime_id])
+
+    def runtime_live(self, runtime_id: UUID | str, query: str = "") -> str:
+        """The fragment that follows the reading of a runtime's store."""
+        return _with(reverse("runtime_live", args=[self.slug, runtime_id]), query)
+
+    def runtime_database(self, runtime_id: UUID | str) -> str:
+        """Where another database address of a runtime is said."""
+        return reverse("runtime_database", args=[self.slug, runtime_id])
+
 
 # A page lists fifty of them and more; finding each of these addresses anew took longer than its queries.
 _AN_ID = UUID(int=0)

@@ -22,7 +22,8 @@ class Shell:
     """Workspace, navigation, member.
 
     `workspace` is empty before one is chosen. `others` are the member's other workspaces. `alarms` are
-    sentences that everybody must see (approved but never ran), each with the way to it.
+    sentences that everybody must see (approved but never ran, a store that cannot be read), each with the way to it
+    where this member may go it.
     """
 
     home_url: str

@@ -44,7 +44,8 @@ class SeeOther(HttpResponseRedirect):
 
 
 def deciding(tried: str, *, on: str) -> Callable[[_View], _View]:
-    """A view that decides, by POST alone: the kind of decision, and what its address names (the view's one id).
+    """A view that decides, by POST alone: the kind of decision, and what its address names (the view's one id, or
+    none where it is about the workspace).
 
     Each deciding view is made with this, so that no refusal is lost; a test tries every address.
     """
@@ -56,7 +57,7 @@ def deciding(tried: str, *, on: str) -> Callable[[_View], _View]:
             try:
                 return view(request, slug, **ids)
             except (NotAllowed, Conflict) as refusal:
-                [target] = ids.values()
+                [target] = ids.values() or [request.membership.workspace_id]
                 _keep(request, tried, (on, target), refusal)
                 raise
 

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from approvals.access.actors import Membership
-from approvals.selectors import jobs_overdue
+from approvals.selectors import jobs_overdue, runtimes
 from dashboard.presenters import build_shell
 from dashboard.presenters.shell import Shell
 
@@ -15,7 +15,10 @@ from dashboard.presenters.shell import Shell
 def render_page(
     request: HttpRequest, template: str, page: object = None, *, status: int = 200, current: str = ""
 ) -> HttpResponse:
-    """`template` with `page` in its frame. `current` names the place in the navigation: queue, decisions, mail."""
+    """`template` with `page` in its frame.
+
+    `current` names the place in the navigation: queue, decisions, authority, setup, mail.
+    """
     return render(request, template, {"page": page, "shell": shell_of(request, current)}, status=status)
 
 
@@ -32,6 +35,7 @@ def shell_of(request: HttpRequest, current: str = "") -> Shell | None:
     with transaction.atomic():
         waiting = jobs_overdue.waiting()
         alarms = jobs_overdue.alarms(overdue_s=settings.OVERDUE_S, at_most=build_shell.ALARMS_SHOWN + 1)
+        unread = runtimes.unread_stores(at_most=build_shell.ALARMS_SHOWN)
     return build_shell.shell_of_workspace(
         actor=request.actor,  # type: ignore[attr-defined]
         email=email,
@@ -39,6 +43,7 @@ def shell_of(request: HttpRequest, current: str = "") -> Shell | None:
         memberships=request.memberships,  # type: ignore[attr-defined]
         waiting=waiting,
         alarms=alarms,
+        unread=unread,
         now=timezone.now(),
         current=current,
         catches_mail=bool(settings.MAIL_CATCHER_DIR),

@@ -8,7 +8,8 @@ import pytest
 from django.db import connection
 
 from approvals.api.schemas import events
-from approvals.rules import decisions, permissions, states
+from approvals.rules import decisions, observed, permissions, states
+from approvals.services import setup
 
 pytestmark = pytest.mark.django_db
 
@@ -67,9 +68,41 @@ def test_events_are_those_that_the_machine_api_takes() -> None:
         }
         for name in ("type", "origin", "outcome")
     }
-    assert check_list("event_type_known") == said["type"]
-    assert check_list("event_origin_known") == said["origin"]
-    assert check_list("event_outcome_known") == said["outcome"] | {"ended"}
+    assert check_list("event_type_known") == said["type"] | {"finding"}
+    found_out = {"finding", "ended", "inferred", *observed.FINDINGS}
+    assert check_list("event_origin_known") == said["origin"] | found_out
+    of_results = {"tool_result", *observed.RESULT_OUTCOMES}
+    assert check_list("event_outcome_known") == said["outcome"] | {"ended"} | of_results
+
+
+def words_of_case(constraint: str, type: str) -> set[str]:
+    """The words that a CHECK allows for events of one type."""
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_get_constraintdef(oid) from pg_constraint where conname = %s", [constraint])
+        (definition,) = cursor.fetchone()
+    branches = dict(
+        re.findall(r"WHEN '(\w+)'::text THEN (.*?)(?= WHEN | ELSE )", definition.replace("\n", " "))
+    )
+    return set(re.findall(r"'(\w+)'::text", branches[type]))
+
+
+def test_findings_and_what_came_of_a_call_are_those_of_the_rules() -> None:
+    assert words_of_case("event_origin_known", "finding") == set(observed.FINDINGS)
+    assert words_of_case("event_outcome_known", "tool_result") == set(observed.RESULT_OUTCOMES)
+    assert words_of_case("event_origin_known", "ended") == {"live", "restored", "inferred"}
+
+
+def test_every_finding_makes_a_record_unknown_under_its_own_name() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("select prosrc from pg_proc where proname = 'run_records'")
+        (body,) = cursor.fetchone()
+    for finding in observed.FINDINGS:
+        assert f"bool_or(e.origin = '{finding}')" in body
+        assert f"when {finding} then '{finding}'" in body
+
+
+def test_kinds_of_runtimes_are_those_that_can_be_added() -> None:
+    assert check_list("runtime_kind_known") == set(setup.KINDS)
 
 
 def test_roles_are_those_of_the_permissions() -> None:

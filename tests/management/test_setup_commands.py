@@ -4,16 +4,18 @@ import io
 import json
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
+from django.db.models.functions import Now
 
 from approvals.access.actors import bearer_of
 from approvals.db.binding import bind
-from approvals.models import Decision, Member, Payload, Runtime, Token, User
+from approvals.models import Decision, Member, Observation, Payload, Runtime, Token, User
 from approvals.selectors.workspaces import workspace_by_slug
 from approvals.services import secrets
 
@@ -142,6 +144,71 @@ class TestRuntime:
         assert secret not in json.dumps(log_of(acme))
 
 
+STORE = "postgresql://reader:s3cr3t@db.example/sessions"
+ADK = ("--kind", "adk", "--base-url", "http://agents.example:8000", "--database-url", STORE)
+
+
+class TestRuntimeThatIsRead:
+    def add(self, run: Run, *more: str) -> str:
+        return run("runtime", "add", "--workspace", "acme-support", "--name", "helper", *ADK, *more)
+
+    def test_add_says_what_happens_next_and_prints_no_secret(self, run: Run, acme: UUID) -> None:
+        printed = self.add(run, "--silence-s", "60", "--hides-calls")
+        assert printed.splitlines() == [
+            "Runtime helper of acme-support is asked at http://agents.example:8000.",
+            "Its database is read within seconds; the Setup page and `runtime list` show how far that is.",
+        ]
+        runtime = within(acme, Runtime.objects.get)
+        assert secrets.unseal(runtime.database_url) == STORE
+        assert (runtime.kind, runtime.silence_s, runtime.hides_calls) == ("adk", 60, True)
+        assert "s3cr3t" not in json.dumps(log_of(acme)) and "reader" not in json.dumps(log_of(acme))
+
+    def test_set_database_takes_another_password(self, run: Run, acme: UUID) -> None:
+        self.add(run)
+        changed = STORE.replace("s3cr3t", "changed")
+        printed = run(
+            *("runtime", "set-database", "--workspace", "acme-support", "--name", "helper"),
+            *("--database-url", changed),
+        )
+        assert "The database of helper of acme-support is read anew within seconds" in printed
+        assert "changed" not in printed
+        assert secrets.unseal(within(acme, Runtime.objects.get).database_url) == changed
+        told = {"name": "helper", "store": "db.example/sessions"}
+        assert log_of(acme)[-1] == ("runtime_changed", "operator", told)
+
+    @pytest.mark.parametrize(
+        ("read", "words"),
+        [
+            ({}, "waits for its first read"),
+            (
+                {"read_at": 0, "pass_began_at": 9, "pass_done": 12_400, "pass_total": 100_000},
+                "first read: 12,400 of 100,000 sessions",
+            ),
+            ({"read_at": 0, "pass_ended_at": 9}, "up to date, looked at 20"),
+            ({"read_at": 90, "pass_ended_at": 99}, "UTC; see that a worker of the queue observe runs"),
+            ({"troubled_since": 9, "trouble": "It does not answer."}, "UTC: It does not answer."),
+        ],
+        ids=str,
+    )
+    def test_list_says_how_far_the_reading_is(
+        self, run: Run, desk: UUID, read: dict[str, Any], words: str
+    ) -> None:
+        self.add(run)
+        values = {
+            name: Now() - timedelta(seconds=value) if name.endswith(("_at", "_since")) else value
+            for name, value in read.items()
+        }
+        within(desk, lambda: values and Observation.objects.update(**values))
+        http, adk = run("runtime", "list", "--workspace", "acme-support").splitlines()
+        assert http.split() == ["desk", "http", "http://127.0.0.1:9", "reports", "by", "itself"]
+        assert adk.split()[:3] == ["helper", "adk", "http://agents.example:8000"]
+        assert words in adk
+
+    def test_list_of_none_says_what_makes_one(self, run: Run, acme: UUID) -> None:
+        del acme
+        assert "`runtime add` makes one" in run("runtime", "list", "--workspace", "acme-support")
+
+
 class TestToken:
     def test_create_prints_the_token_as_its_last_word(self, run: Run, desk: UUID) -> None:
         printed = run("token", "create", "--workspace", "acme-support", "--runtime", "desk")
@@ -169,6 +236,7 @@ class TestToken:
 
 MEMBER = ("member", "add", "--workspace", "acme-support")
 RUNTIME = ("runtime", "add", "--workspace", "acme-support")
+SET_DATABASE = ("runtime", "set-database", "--workspace", "acme-support")
 TOKEN = ("token", "create", "--workspace", "acme-support")
 WRONG = {
     ("workspace",): "the following arguments are required",
@@ -206,9 +274,49 @@ WRONG = {
     (*RUNTIME, "--name", "x", "--base-url", "ftp://x"): "The base URL begins with http:// or https://",
     (*RUNTIME, "--name", "x", "--base-url", "http://a:b@x"): "must not hold a user name or password",
     (*RUNTIME, "--name", "x", "--base-url", "http://x?y"): "no part after a ? or #",
-    (*RUNTIME, "--name", "x", "--base-url", "http://x", "--kind", "fax"): "The kind of a runtime is http.",
+    (
+        *RUNTIME,
+        "--name",
+        "x",
+        "--base-url",
+        "http://x",
+        "--kind",
+        "fax",
+    ): "The kind of a runtime is http or adk.",
     (*RUNTIME, "--name", "x", "--base-url", "http://x", "--silence-s", "0"): "number of seconds from 1 to",
     (*RUNTIME, "--name", "x", "--base-url", "http://x", "--silence-s", "soon"): "invalid int value: 'soon'",
+    (
+        *RUNTIME,
+        "--name",
+        "x",
+        "--base-url",
+        "http://x",
+        "--kind",
+        "adk",
+    ): "An ADK runtime is read from its own",
+    (
+        *RUNTIME,
+        "--name",
+        "x",
+        "--base-url",
+        "http://x",
+        "--database-url",
+        "postgresql://h/x",
+    ): "Only an ADK runtime",
+    (
+        *RUNTIME,
+        "--name",
+        "x",
+        "--base-url",
+        "http://x",
+        "--kind",
+        "adk",
+        "--database-url",
+        "x",
+    ): "with postgresql://",
+    (*RUNTIME, "--name", "x", "--base-url", "http://x", "--hides-calls"): "can be said to hide calls",
+    (*SET_DATABASE, "--name", "nest", "--database-url", "postgresql://h/x"): 'There is no runtime "nest"',
+    (*SET_DATABASE, "--name", "nest"): "required: --database-url",
     (*TOKEN, "--runtime", "nest"): 'There is no runtime "nest" in this workspace',
     ("token", "revoke", "--workspace", "acme-support", "--token", "sl_x"): 'There is no token "sl_x"',
     ("roles",): "Say --print-sql",

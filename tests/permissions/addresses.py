@@ -98,6 +98,11 @@ IN_A_WORKSPACE = (
         "w/<slug>/deliveries/<uuid>/resolve", decides="resolve_campaign", about="delivery",
         form={**REASON, "resolution": "leave"},
     ),
+    Address("w/<slug>/setup/", reads="set_up"),
+    Address("w/<slug>/setup/add", decides="set_up"),
+    Address("w/<slug>/setup/<uuid>/", reads="set_up", about="runtime"),
+    Address("w/<slug>/setup/<uuid>/live", reads="set_up", about="runtime"),
+    Address("w/<slug>/setup/<uuid>/database", decides="set_up", about="runtime"),
 )  # fmt: skip
 
 # Outside of any workspace: what (anonymous, stranger, member) are answered to a GET and to a POST.

@@ -10,11 +10,12 @@ from django.test import Client
 
 from approvals.db.binding import bind
 from approvals.models import Decision, Job
-from approvals.services import campaigns
+from approvals.services import campaigns, setup
 from approvals.services.health import Readiness
 from dashboard.embedded import mailbox
 from dashboard.forms.shown import pack
 from dashboard.views import health
+from tests.house import OPERATOR
 from tests.permissions.addresses import (
     ANONYMOUS,
     API,
@@ -55,7 +56,14 @@ class Scene:
                 by=world.actor("reviewer"), delivery_id=failed.id, shown=world.shown(again), resolution="do_again",
                 reason="The box was full before.",
             )  # fmt: skip
+        with bind(world.workspace.id):
+            runtime = setup.add_runtime(
+                by=OPERATOR, name="store", kind="adk", base_url="http://127.0.0.1:9",
+                database_url="postgresql://reader@127.0.0.1:9/sessions",
+            ).runtime  # fmt: skip
         things = {
+            "": world.workspace.id,  # for what is about the workspace as a whole
+            "runtime": runtime.id,
             "send_job": world.read(lambda: Job.objects.get(campaign_id=campaign.id)).id,
             "again_job": world.read(lambda: Job.objects.get(delivery_id=failed.id)).id,
             "run": world.run("refund-1", call("c1", "send_email")).id,

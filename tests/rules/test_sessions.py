@@ -7,12 +7,15 @@ import pytest
 
 from approvals.rules.observed import Head, Line, Row
 from approvals.rules.sessions import (
+    ENDS,
+    QUIET,
     Known,
+    awaiting_in,
     differences,
+    ends_of,
     run_of_session,
     session_of_run,
     sort_rows,
-    states_of,
 )
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -152,15 +155,24 @@ def test_the_id_of_a_session_tells_the_run_it_was_made_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "state"),
+    ("lines", "waits"),
     [
-        ([call("c", 1)], "open"),
-        ([call("c", 1), result("c", 2)], "answered"),
-        ([call("c", 1), result("c", 2, "awaiting")], "awaiting"),
-        ([call("c", 1), result("c", 2, "awaiting"), result("c", 3)], "answered"),
-        ([call("c", 1), result("c", 2, "aborted")], "open"),
-        ([call("c", 1), result("c", 2, "replaced")], None),
+        ([call("c", 1)], False),
+        ([call("c", 1), result("c", 2)], False),
+        ([call("c", 1), result("c", 2, "awaiting")], True),
+        ([call("c", 1), result("c", 2, "awaiting"), result("c", 3)], False),
+        ([call("c", 1), result("c", 2, "awaiting"), result("c", 3, "rejected")], False),
     ],
 )
-def test_a_call_is_open_until_somebody_knows_what_came_of_it(lines: list[Line], state: str | None) -> None:
-    assert states_of(lines) == ({} if state is None else {"c": ("send_email", state)})
+def test_a_call_waits_until_something_comes_of_it(lines: list[Line], waits: bool) -> None:
+    assert awaiting_in(lines) == ({"c": "send_email"} if waits else {})
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_what_a_row_says_of_the_end_is_kept_and_read_again(name: str) -> None:
+    ends, proven = ENDS[name]
+    assert ends_of(row("a", 1, "e-1", said("hello", 1), ends=ends, proven=proven)) == name
+
+
+def test_a_row_that_says_nothing_is_quiet() -> None:
+    assert ends_of(row("a", 1)) == QUIET

@@ -1,9 +1,9 @@
-"""Base URLs of runtimes."""
+"""Base URLs of runtimes, and the addresses of their databases."""
 
 import pytest
 
 from approvals.exceptions import Invalid
-from approvals.rules.urls import base_url_given
+from approvals.rules.urls import base_url_given, database_url_given
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,55 @@ def test_anything_else_is_refused_with_a_sentence(text: str, words: str) -> None
         base_url_given(text)
     assert words in refusal.value.text
     assert refusal.value.field == "base_url"
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("postgresql://reader:pw@db.example:5432/adk", "postgresql://reader:pw@db.example:5432/adk"),
+        ("postgres://reader@DB.example/adk", "postgresql://reader@db.example/adk"),
+        (" postgresql+asyncpg://r:p%40%2Fw@127.0.0.1/adk ", "postgresql://r:p%40%2Fw@127.0.0.1/adk"),
+        ("postgresql://[::1]:5432/adk?sslmode=require", "postgresql://[::1]:5432/adk?sslmode=require"),
+        ("postgresql://db/my%20name", "postgresql://db/my%20name"),
+    ],
+)
+def test_a_plain_database_address_is_kept_in_its_normal_form(text: str, normal: str) -> None:
+    assert database_url_given(text) == normal
+    assert database_url_given(normal) == normal
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "begins with postgresql://"),
+        ("mysql://u:hush@h/d", "begins with postgresql://"),
+        ("sqlite:///hush.db", "begins with postgresql://"),
+        ("http://u:hush@h/d", "begins with postgresql://"),
+        ("host=h password=hush", "does not belong there"),
+        ("postgresql://u:hush@/d", "not of the form"),
+        ("postgresql:///d", "not of the form"),
+        ("postgresql://u:hush@h", "name of one database"),
+        ("postgresql://u:hush@h/", "name of one database"),
+        ("postgresql://u:hush@h/a/b", "name of one database"),
+        ("postgresql://u:hush@h1,h2/d", "not of the form"),
+        ("postgresql://u:hu@sh@h/d", "not of the form"),
+        ("postgresql://u:hush@h/d#x", "not of the form"),
+        ("postgresql://u:hush@h:0/d", "not of the form"),
+        ("postgresql://u:hush@h:99999/d", "no valid host and port"),
+        ("postgresql://u:hush@[::1/d", "no valid host and port"),
+        ("postgresql://u:hush@h/d?options=-crole=x", "only option"),
+        ("postgresql://u:hush@h/d?sslmode=require&host=/tmp", "only option"),
+        ("postgresql://u:hush@h/d?sslmode=maybe", "only option"),
+        ("postgresql://u:hush%00@h/d", "does not belong there"),
+        ("postgresql://u:hush%0a@h/d", "does not belong there"),
+        ("postgresql://u:hush%zz@h/d", "does not belong there"),
+        ("postgresql://u:hüsh@h/d", "does not belong there"),
+        ("postgresql://u:hush\n@h/d", "does not belong there"),
+        ("postgresql://u:hush@h/" + "d" * 500, "longer than 500"),
+    ],
+)
+def test_any_other_database_address_is_refused_without_repeating_it(text: str, words: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        database_url_given(text)
+    assert caught.value.field == "database_url"
+    assert words in str(caught.value) and "hush" not in str(caught.value)

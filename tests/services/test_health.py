@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from pytest_django import Settings
 
 from approvals.db.binding import bind
-from approvals.models import Beat, Job
+from approvals.models import Beat, Job, Observation
 from approvals.services import guards, health
 from tests import house
 
@@ -32,6 +32,13 @@ def beat(name: str, *, ago_s: float = 0, **detail: str) -> None:
         [Beat(name=name, at=Now() - timedelta(seconds=ago_s), detail=json.dumps(detail))],
         update_conflicts=True, unique_fields=["name"], update_fields=["at", "detail"],
     )  # fmt: skip
+
+
+def troubled(home: house.House, *, ago_s: float | None) -> None:
+    """The store of this house could not be read for so long; None: it can be."""
+    since = None if ago_s is None else Now() - timedelta(seconds=ago_s)
+    with bind(home.workspace), transaction.atomic():
+        Observation.objects.update(troubled_since=since, trouble="" if since is None else "No answer.")
 
 
 @pytest.fixture
@@ -96,6 +103,7 @@ class TestNotReady:
 
     def test_when_an_approved_job_is_not_taken_up(self, settings: Settings) -> None:
         home = house.build("alpha")
+        beat("worker-observe")
         with bind(home.workspace), transaction.atomic():
             Job.objects.filter(id=home.job).update(due_at=Now() - timedelta(seconds=90))
         settings.OVERDUE_S = 120
@@ -103,6 +111,31 @@ class TestNotReady:
         settings.OVERDUE_S = 60
         assert health.readiness().reasons == [
             "1 approved job was not taken up by any worker for more than 60 seconds."
+        ]
+
+    def test_when_nobody_reads_the_store_of_a_runtime_that_is_to_be_read(self) -> None:
+        house.build("alpha")
+        assert health.readiness().reasons == ["Nothing was ever heard from a worker of the queue observe."]
+        beat("worker-observe", ago_s=40)
+        assert health.readiness().reasons == [
+            "Nothing was heard from a worker of the queue observe for 40 seconds."
+        ]
+        beat("worker-observe")
+        assert health.readiness().ready
+
+    def test_when_stores_cannot_be_read_for_five_minutes_and_without_their_names(self) -> None:
+        homes = [house.build("alpha"), house.build("beta")]
+        beat("worker-observe")
+        for number, home in enumerate(homes):
+            troubled(home, ago_s=299)
+            assert len(health.readiness().reasons) == min(number, 1)
+            troubled(home, ago_s=301)
+        assert health.readiness().reasons == [
+            "The stores of 2 runtimes cannot be read for more than 300 seconds; the Setup page says why."
+        ]
+        troubled(homes[0], ago_s=None)
+        assert health.readiness().reasons == [
+            "The store of 1 runtime cannot be read for more than 300 seconds; the Setup page says why."
         ]
 
     def test_when_a_guard_is_broken_and_without_its_details(

@@ -8,7 +8,7 @@ from django import forms
 from django.template import Context, loader
 from django.test import RequestFactory
 
-from tests.templates import samples, samples_authority, samples_more, samples_no, samples_run
+from tests.templates import samples, samples_authority, samples_more, samples_no, samples_run, samples_setup
 from tests.templates.samples import SHELL, Note
 
 
@@ -38,7 +38,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "queue/page.html",
         {"shell": samples.ALARMED, "page": samples.QUEUE_FILTERED, "messages": NOTES},
     ),
-    "queue-empty": ("queue/page.html", {"shell": SHELL, "page": samples.QUEUE_EMPTY}),
+    "queue-empty": ("queue/page.html", {"shell": samples.UNREAD, "page": samples.QUEUE_EMPTY}),
     "run": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN}),
     "run-errors": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_ERRORS}),
     "run-clean": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_CLEAN}),
@@ -58,6 +58,10 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "entry-campaign": ("decisions/entry.html", {"shell": SHELL, "page": samples_more.ENTRY_CAMPAIGN}),
     "authority": ("authority/page.html", {"shell": SHELL, "page": samples_authority.AUTHORITY}),
     "authority-empty": ("authority/page.html", {"shell": SHELL, "page": samples_authority.AUTHORITY_EMPTY}),
+    "setup": ("setup/page.html", {"shell": samples_setup.SHELL, "page": samples_setup.SETUP}),
+    "setup-wrong": ("setup/page.html", {"shell": samples_setup.SHELL, "page": samples_setup.SETUP_WRONG}),
+    "setup-empty": ("setup/page.html", {"shell": samples_setup.SHELL, "page": samples_setup.SETUP_EMPTY}),
+    "runtime": ("setup/runtime.html", {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME}),
     "decided": ("decided.html", {"shell": SHELL, "page": samples_no.DECIDED}),
     "stale": ("stale.html", {"shell": SHELL, "page": samples_no.STALE}),
     "refused": ("refused.html", {"shell": SHELL, "page": samples_no.REFUSED}),
@@ -87,6 +91,7 @@ FRAGMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "queue-live": ("queue/page.html#live", {"live": samples.QUEUE.live}),
     "run-job": ("runs/page.html#job", {"job": samples_run.JOB}),
     "campaign-progress": ("campaigns/page.html#progress", {"progress": samples_more.PROGRESS}),
+    "setup-reading": ("setup/page.html#reading", {"reading": samples_setup.READING}),
     "campaign-preview": ("campaigns/page.html#preview", {"preview": samples_more.CAMPAIGN.preview}),
 }
 

@@ -48,6 +48,16 @@ ALARMED = replace(
         Link("Approved 4 min ago and not started: Winter schedule change.", "/w/northwind/campaigns/1/"),
     ),
 )
+UNREAD = replace(
+    SHELL,
+    alarms=(
+        Link(
+            "The store of refunds-prod cannot be read since 29 Nov 2025, 17:16:03 UTC: The database refused the user or"
+            " the password. An admin can look after it under Setup.",
+            "",
+        ),
+    ),
+)
 HALL = replace(SHELL, workspace="", others=(), nav=(), roles="")
 
 

@@ -43,14 +43,22 @@ def test_a_page_is_accessible_and_never_wider_than_its_window(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_other_two_of_four_are_accessible_on_the_fullest_pages(look: Look, scheme: str) -> None:
     page = look(1280 if scheme == "dark" else 375, scheme)
-    for name in ("queue", "run-errors", "campaign-sending", "entry-campaign", "decided", "login-wrong"):
+    for name in (
+        "queue",
+        "run-errors",
+        "campaign-sending",
+        "entry-campaign",
+        "decided",
+        "login-wrong",
+        "setup",
+    ):
         page.goto(f"/{name}")
         keep(page, f"{name}-{page.viewport_size['width']}-{scheme}")  # type: ignore[index]
         assert Axe().run(page).violations_count == 0, name
 
 
 @pytest.mark.parametrize(
-    "name", ["queue-filtered", "run-errors", "run-queued", "campaign-sending", "log", "login"]
+    "name", ["queue-filtered", "run-errors", "run-queued", "campaign-sending", "log", "login", "setup-wrong"]
 )
 def test_a_finger_can_hit_every_control(look: Look, name: str) -> None:
     page = look(375)

@@ -129,6 +129,7 @@ def test_a_fragment_is_what_its_page_holds() -> None:
         ("queue-live", "queue"),
         ("run-job", "run-queued"),
         ("campaign-progress", "campaign-sending"),
+        ("setup-reading", "setup"),
     ):
         assert _squeezed(render(*FRAGMENTS[fragment])) in _squeezed(render(*PAGES[page]))
 

@@ -143,15 +143,16 @@ class _Exchange:
 
     def _events(self, body: wire.Body, rest: bytes) -> Iterator[StreamItem]:
         events = wire.Events(self._order.most_bytes)
-        piece = rest
+        received = rest
         while True:
-            for data in events.feed(body.feed(piece)):
-                yield _item(data)
-                self._next_tick = time.monotonic() + self._order.tick_s
+            for piece in body.feed(received):
+                for data in events.feed(piece):
+                    yield _item(data)
+                    self._next_tick = time.monotonic() + self._order.tick_s
             if body.done:
                 break
-            piece = yield from self._receive()
-            if not piece:
+            received = yield from self._receive()
+            if not received:
                 if not body.close():
                     raise wire.Garbage("broke the stream off")
                 break
@@ -163,12 +164,12 @@ class _Exchange:
         """What an answer that is no stream gives as its reason; trouble changes nothing, the status has decided."""
         try:
             body = wire.Body(head)
-            said = body.feed(rest)
+            said = b"".join(body.feed(rest))
             while not body.done and len(said) <= ANSWER_LIMIT:
                 piece = yield from self._receive()
                 if not piece:
                     break
-                said += body.feed(piece)
+                said += b"".join(body.feed(piece))
         except (_Broken, OSError, wire.Garbage):
             return ""
         return answers.quoted(said) if len(said) <= ANSWER_LIMIT else ""

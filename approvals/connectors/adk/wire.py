@@ -85,29 +85,33 @@ class Body:
         self._rest = b""
         self.done = not self._chunked and not self._to_the_end and not self._left
 
-    def feed(self, data: bytes) -> bytes:
-        """What these bytes hold of the body; raises Garbage where they break its form."""
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """What these bytes hold of the body, piece by piece; raises Garbage where they break its form.
+
+        Pieces from before such a place are given first: what they tell did happen.
+        """
         if self._chunked:
-            return self._unchunk(data)
-        if self._to_the_end:
-            return data
-        piece = data[: self._left]
-        self._left -= len(piece)
-        self.done = not self._left
-        return piece
+            yield from self._unchunk(data)
+        elif self._to_the_end:
+            yield data
+        else:
+            piece = data[: self._left]
+            self._left -= len(piece)
+            self.done = not self._left
+            yield piece
 
     def close(self) -> bool:
         """The connection was closed: whether the body is whole."""
         self.done = self.done or self._to_the_end
         return self.done
 
-    def _unchunk(self, data: bytes) -> bytes:
+    def _unchunk(self, data: bytes) -> Iterator[bytes]:
         data = self._rest + data if self._rest else data
-        at, pieces = 0, []
+        at = 0
         while not self.done:
             if self._state == "data":
                 piece = data[at : at + self._left]
-                pieces.append(piece)
+                yield piece
                 at += len(piece)
                 self._left -= len(piece)
                 if self._left:
@@ -121,7 +125,6 @@ class Body:
         self._rest = b"" if self.done else data[at:]
         if len(self._rest) > _LINE_LIMIT:
             raise Garbage("sent something that is no proper chunk")
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _line(self, line: bytes) -> None:
         if self._state == "trailer":

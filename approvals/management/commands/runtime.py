@@ -1,8 +1,10 @@
-"""`manage.py runtime add`."""
+"""`manage.py runtime add`, `runtime list` and `runtime set-database`."""
 
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.db import transaction
+from django.utils import timezone
 
 from approvals.management.operator import (
     OperatorCommand,
@@ -10,6 +12,8 @@ from approvals.management.operator import (
     current_operator,
     in_workspace,
 )
+from approvals.selectors import runtimes
+from approvals.selectors.runtimes import RuntimeRow
 from approvals.services import setup
 
 
@@ -17,14 +21,27 @@ class Command(OperatorCommand):
     """Runtimes."""
 
     help = "Say where agents run."
-    actions = {"add": "Add a runtime; its signing secret is printed once."}
+    actions = {
+        "add": "Add a runtime. http: its signing secret is printed once. adk: its own database is read.",
+        "list": "Show the runtimes of a workspace and, of those that are read, how far that is.",
+        "set-database": "Say where the database of an ADK runtime is now, such as under a new password.",
+    }
 
     def add_add_arguments(self, parser: CommandParser) -> None:
         add_workspace_argument(parser)
         parser.add_argument("--name", required=True, metavar="N")
-        parser.add_argument("--kind", default="http", help="http is the only one so far")
+        parser.add_argument("--kind", default="http", help="http: it reports (the default); adk: it is read")
         parser.add_argument(
-            "--base-url", required=True, metavar="U", help="POST U/replays starts a run again"
+            "--base-url",
+            required=True,
+            metavar="U",
+            help="http: POST U/replays starts a run again; adk: where the ADK service answers",
+        )
+        parser.add_argument(
+            "--database-url",
+            default="",
+            metavar="D",
+            help="adk: the database of its sessions, postgresql://USER:PASSWORD@HOST/NAME; a role that reads will do",
         )
         parser.add_argument(
             "--silence-s",
@@ -41,7 +58,12 @@ class Command(OperatorCommand):
             help="seconds a run may last at most (21600)",
         )
         parser.add_argument(
-            "--writes-ahead", action="store_true", help="it reports each call before it makes it"
+            "--writes-ahead", action="store_true", help="http: it reports each call before it makes it"
+        )
+        parser.add_argument(
+            "--hides-calls",
+            action="store_true",
+            help="adk: its agents have tools whose own calls leave no trace in the database",
         )
 
     def handle_add(
@@ -51,9 +73,11 @@ class Command(OperatorCommand):
         name: str,
         kind: str,
         base_url: str,
+        database_url: str,
         silence_s: int,
         time_limit_s: int,
         writes_ahead: bool,
+        hides_calls: bool,
         **_: Any,
     ) -> None:
         with in_workspace(workspace) as row:
@@ -62,9 +86,62 @@ class Command(OperatorCommand):
                 name=name,
                 kind=kind,
                 base_url=base_url,
+                database_url=database_url,
                 silence_s=silence_s,
                 time_limit_s=time_limit_s,
                 writes_ahead=writes_ahead,
+                hides_calls=hides_calls,
             )
+        if added.runtime.kind == "adk":
+            self.say(f"Runtime {added.runtime.name} of {row.slug} is asked at {added.runtime.base_url}.")
+            self.say(
+                "Its database is read within seconds; the Setup page and `runtime list` show how far that is."
+            )
+            return
         self.say(f"Runtime {added.runtime.name} of {row.slug} is asked at {added.runtime.base_url}/replays.")
         self.say(f"Signing secret (Standard Webhooks), shown only now: {added.signing_secret}")
+
+    def add_list_arguments(self, parser: CommandParser) -> None:
+        add_workspace_argument(parser)
+
+    def handle_list(self, *, workspace: str, **_: Any) -> None:
+        with in_workspace(workspace) as row, transaction.atomic():
+            found = runtimes.all_runtimes()
+        if not found:
+            self.say(f"No runtime in {row.slug} yet; `runtime add` makes one.")
+        for runtime in found:
+            self.say(f"{runtime.name:<24} {runtime.kind:<5} {runtime.base_url:<40} {_state(runtime)}")
+
+    def add_set_database_arguments(self, parser: CommandParser) -> None:
+        add_workspace_argument(parser)
+        parser.add_argument("--name", required=True, metavar="N")
+        parser.add_argument("--database-url", required=True, metavar="D")
+
+    def handle_set_database(self, *, workspace: str, name: str, database_url: str, **_: Any) -> None:
+        with in_workspace(workspace) as row:
+            changed = setup.set_runtime_database(
+                by=current_operator(), runtime=name, database_url=database_url
+            )
+        self.say(
+            f"The database of {changed.name} of {row.slug} is read anew within seconds; `runtime list` shows how."
+        )
+
+
+def _state(runtime: RuntimeRow) -> str:
+    """How far the reading is, in a few words."""
+    read = runtime.observed
+    if read is None:
+        return "reports by itself"
+    looked = f"looked at {read.read_at:%Y-%m-%d %H:%M:%S} UTC" if read.read_at else "nobody has looked yet"
+    match runtime.state(timezone.now()):
+        case "unread":
+            since = f" since {read.troubled_since:%Y-%m-%d %H:%M:%S} UTC" if read.troubled_since else ""
+            return f"cannot be read{since}: {read.trouble}"
+        case "waiting":
+            return "waits for its first read"
+        case "first_read":
+            return f"first read: {read.pass_done:,} of {read.pass_total:,} sessions"
+        case "not_looked":
+            return f"{looked}; see that a worker of the queue observe runs"
+        case _:
+            return f"up to date, {looked}"

@@ -1,5 +1,6 @@
 """Closed lists and shapes: a value that nobody knows, a field without the one it belongs to."""
 
+from approvals.rules.observed import RESULT_OUTCOMES
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.rows import EVE, insert
 
@@ -9,6 +10,7 @@ JOBLESS = (
 )
 ADVANCED = ("trigger approvals_event journal_advanced",)
 HASH = "sha256('x')"
+OBSERVED = {"provenance": "'observed'"}
 
 
 def _check(
@@ -36,6 +38,13 @@ CASES = (
     _check("member", "member_roles_known", "a role nobody knows", roles="'{root}'"),
     _check("member", "member_roles_known", "no role", roles="'{}'"),
     _check("runtime", "runtime_kind_known", kind="'telnet'"),
+    _check("runtime", "runtime_store_known", "read a store that nobody named", kind="'adk'"),
+    _check("runtime", "runtime_store_known", "name a store of a runtime that reports", database_url="'sealed'"),
+    Case(
+        guard="constraint approvals_runtime runtime_store_known",
+        what="take the store away from a runtime that is read",
+        attack="update approvals_runtime set database_url = '' where id = %(watched)s",
+    ),
     _check("runtime", "approvals_runtime_silence_s_check", "never silent", silence_s="-1"),
     _check("runtime", "approvals_runtime_time_limit_s_check", time_limit_s="-1"),
     _check("token", "token_digest_is_sha256", "the token itself", digest="'sl_secret'"),
@@ -52,6 +61,20 @@ CASES = (
     _check("event", "event_seq_positive", "before the first", seq="-1"),
     _check("event", "event_seq_positive", "before the first", by="ingest", seq="0"),
     _check("event", "event_origin_known", origin="'dreamt'"),
+    _check("event", "event_origin_known", "a message that was concluded", origin="'inferred'", **OBSERVED),
+    _check("event", "event_origin_known", "an answer that is a finding", type="'tool_result'", call_id="'c'",
+           origin="'hidden'", **OBSERVED),
+    _check("event", "event_origin_known", "a finding that found nothing", type="'finding'", **OBSERVED),
+    _check("event", "event_found_by_us", "a finding, which makes a record unknown for good", type="'finding'",
+           origin="'deleted'"),
+    _check("event", "event_found_by_us", "a finding of its own", by="ingest", type="'finding'", origin="'hidden'"),
+    _check("event", "event_found_by_us", "an end that it concluded", by="ingest", type="'ended'",
+           outcome="'completed'", origin="'inferred'"),
+    *(
+        _check("event", "event_found_by_us", f"a call that was {outcome}", by="ingest", type="'tool_result'",
+               call_id="'c'", outcome=f"'{outcome}'")
+        for outcome in RESULT_OUTCOMES
+    ),
     _check("event", "event_provenance_known", provenance="'sworn'"),
     _check("event", "event_call_named", "a nameless call", type="'tool_call'", call_id="'c'",
            behind=ADVANCED),
@@ -59,6 +82,11 @@ CASES = (
     _check("event", "event_outcome_known", "an end without an outcome", type="'ended'"),
     _check("event", "event_outcome_known", "an outcome of its own", by="ingest", type="'ended'", outcome="'great'",
            behind=ADVANCED),
+    _check("event", "event_outcome_known", "a call that came to something else", type="'tool_result'",
+           call_id="'c'", outcome="'completed'", **OBSERVED),
+    _check("event", "event_outcome_known", "a message with an outcome", type="'message'", outcome="'supplied'",
+           **OBSERVED),
+    _check("storedrow", "storedrow_digest_is_sha256", "the row itself", digest="'{}'"),
     _check("event", "event_payload_hashed", "a payload without its hash", payload_id="%(payload)s"),
     _check("event", "event_payload_hashed", "a hash of no payload", by="ingest", payload_hash=HASH),
     _check("decision", "decision_actor_known", actor_kind="'nobody'"),

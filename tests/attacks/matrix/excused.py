@@ -25,6 +25,8 @@ EXCUSED: dict[str, str] = {
     "trigger approvals_job job_queued_now": _WAKES,
     "trigger approvals_job job_queued_later": _WAKES,
     "constraint approvals_token token_workspace_id": "superfluous: no key cites a token, and its id is unique",
+    "constraint approvals_observation observation_workspace_id": "superfluous: no key cites an observation, and its"
+    " id is unique",
     "pinned job_queued()": _WAKES,
     "pinned payload_forgotten()": "runs as whoever erases, which is owner",
     "pinned refuse_rows_for_sealed()": "a comparison of rows takes no operator but those of an operator family",

@@ -63,7 +63,7 @@ _KINDS = {
     r"owner (?P<function>.+\))": ("alter function {inputs} owner to secondlook_app", "missing: {function} owner="),
     r"owner (?P<thing>.+)": ("alter {kind} owner to secondlook_app", "missing: {thing} owner=owner"),
     r"no (?P<right>\w+) \((?P<column>\w+)\) on (?P<thing>\w+) for (?P<role>\w+)": (
-        "grant {right} ({column}) on {thing} to secondlook_{role}",
+        'grant {right} ("{column}") on {thing} to secondlook_{role}',
         "not expected: {thing} to {role}: ",
     ),
     r"no (?P<right>\w+) on (?P<function>.+\)) for (?P<role>\w+)": (

@@ -55,6 +55,9 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         },
         (),
     ),
+    "observation": ({"runtime_id": "%(b_runtime)s"}, ()),
+    "agentsession": ({"runtime_id": "%(b_watched)s"}, ()),
+    "storedrow": ({"session_id": "%(b_session)s", "run_id": "null"}, ()),
     "queueitem": ({}, ()),
     "itemword": ({"item_id": "%(b_campaign)s"}, ()),
     "decisionword": ({"decision_id": "%(b_dismissal)s"}, ()),
@@ -69,6 +72,9 @@ CHANGED_OVER_THERE = {
     "member": "roles = '{admin}' where id = %(b_member)s",
     "runtime": "base_url = 'http://eve.example' where id = %(b_runtime)s",
     "version": "digest = 'eve', sealed_at = now() where id = %(b_draft)s",
+    "observation": "due_at = 'infinity' where id = %(b_observation)s",
+    "agentsession": "deleted_at = now() where id = %(b_session)s",
+    "storedrow": "deleted_at = now() where id = %(b_row)s",
 }
 
 

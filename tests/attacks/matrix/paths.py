@@ -66,6 +66,7 @@ HEARD: dict[str, tuple[str, ...]] = {
     "decisions_with": GREATER,
     "search_items": OTHER,
     "search_decisions": OTHER,
+    "observed_stores": listening_operator("<", "timestamptz"),
     "log_anchors": listening_operator("%", "bigint", "integer", "bigint"),
 }
 # Whoever's function of the definer calls ours, runs it with the definer's rights.
@@ -82,6 +83,7 @@ CALLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "token_of": (("select token_of(%(digest)s)",), ()),
     "due": (("select due(10)",), ()),
     "overdue_jobs": (("select overdue_jobs('1 s')",), ()),
+    "observed_stores": (("select observed_stores('1 s')",), ()),
     "search_items": (SEARCHES, ()),
     "search_decisions": (("select search_decisions('because test', 10)",), ()),
     "items_with": (SEARCHES, (SEARCH,)),

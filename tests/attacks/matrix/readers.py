@@ -1,5 +1,6 @@
 """Functions that see further than whoever calls them: what they ask for themselves. The searches: `isolation`."""
 
+from approvals.rules.observed import FINDINGS
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.rows import insert, release
 
@@ -78,6 +79,28 @@ CASES = (
         attack=(
             insert("event", seq="1", origin="'restored'"),
             insert("event", type="'ended'", outcome="'failed'"),
+            "select 1 from run_record(%(workspace)s, %(open_run)s) where kind = 'none'",
+        ),
+    ),
+    *(
+        Case(
+            guard=f"body run_records heeds bool_or(e.origin = '{finding}')",
+            what=f"pass a history that was found {finding} for a whole one",
+            attack=(
+                insert("event", seq="1", type="'finding'", origin=f"'{finding}'", provenance="'observed'"),
+                insert("event", type="'ended'", outcome="'failed'", provenance="'observed'"),
+                "select 1 from run_record(%(workspace)s, %(open_run)s) where kind = 'none'",
+            ),
+        )
+        for finding in FINDINGS
+        if finding != "restored"
+    ),
+    Case(
+        guard="body run_records asks e.origin <> 'inferred'",
+        what="pass an end that was concluded for one that proves that nothing was called",
+        attack=(
+            insert("event", seq="1", provenance="'observed'"),
+            insert("event", type="'ended'", outcome="'failed'", origin="'inferred'", provenance="'observed'"),
             "select 1 from run_record(%(workspace)s, %(open_run)s) where kind = 'none'",
         ),
     ),

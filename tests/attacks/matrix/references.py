@@ -145,6 +145,27 @@ FOREIGN = (
         behind=(JOBLESS,),
     ),
     Case(
+        guard="constraint approvals_observation observation_runtime_same_workspace",
+        attack=insert("observation", runtime_id="%(b_runtime)s"),
+    ),
+    Case(
+        guard="constraint approvals_agentsession agentsession_runtime_same_workspace",
+        attack=insert("agentsession", runtime_id="%(b_watched)s"),
+    ),
+    Case(
+        guard="constraint approvals_storedrow storedrow_session_same_workspace",
+        attack=insert("storedrow", session_id="%(b_session)s"),
+    ),
+    Case(
+        guard="constraint approvals_storedrow storedrow_run_same_workspace",
+        attack=insert("storedrow", run_id="%(b_run)s"),
+    ),
+    Case(
+        guard="constraint approvals_storedrow storedrow_run_same_workspace",
+        what="give a row to another workspace's run",
+        attack="update approvals_storedrow set run_id = %(b_run)s where id = %(row)s",
+    ),
+    Case(
         guard="constraint approvals_member approvals_member_user_id_8a1dcadf_fk_approvals_user_id",
         attack=insert("member", user_id="987654"),
     ),
@@ -152,6 +173,11 @@ FOREIGN = (
 
 # What a key points at is unique together with its workspace; without it the keys that cite it cannot stand either.
 CITED = (
+    Case(
+        guard="constraint approvals_agentsession agentsession_workspace_id",
+        attack=insert("storedrow", session_id="%(b_session)s"),
+        refusal="(storedrow_session_same_workspace)",
+    ),
     Case(
         guard="constraint approvals_runtime runtime_workspace_id",
         attack=insert("token", runtime_id="%(b_runtime)s"),
@@ -197,6 +223,21 @@ CITED = (
 )
 
 ONCE = (
+    Case(
+        guard="constraint approvals_observation observation_once_per_runtime",
+        attack=insert("observation", runtime_id="%(watched)s"),
+        what="two readings of one store, each with a lease of its own",
+    ),
+    Case(
+        guard="constraint approvals_agentsession agentsession_once",
+        attack=insert("agentsession", **{'"user"': "'customer-1'", "session": "'s1'"}),
+        what="one session twice",
+    ),
+    Case(
+        guard="constraint approvals_storedrow storedrow_once",
+        attack=insert("storedrow", event_id="'e1'"),
+        what="a row beside the one whose digest is known",
+    ),
     Case(
         guard="constraint approvals_audiencerow audience_position_once",
         attack=insert("audiencerow", position="1"),

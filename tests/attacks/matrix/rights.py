@@ -19,6 +19,7 @@ from tests.attacks.matrix.rows import VALID, insert, replay
 
 # A change that no key or check forbids, for roles that may change nothing of the table. No column is read.
 CHANGE = {
+    "agentsession": "deleted_at = now()",
     "audiencerow": "address = 'eve@x.example'",
     "beat": "detail = 'eve'",
     "campaign": "comment = 'eve'",
@@ -29,12 +30,14 @@ CHANGE = {
     "itemword": "item_id = gen_random_uuid()",
     "job": "task_id = 'eve'",
     "member": "roles = '{admin}'",
+    "observation": "trouble = 'eve'",
     "payload": "body = 'eve'",
     "place": "timeline = 77",
     "queueitem": "tab = 'history'",
     "run": "interrupted_why = 'eve'",
     "runtime": "base_url = 'http://eve.example'",
     "runtool": "lineage_id = gen_random_uuid()",
+    "storedrow": "digest = sha256('eve')",
     "token": "subject = 'eve'",
     "user": "password = 'eve'",
     "version": "text = 'eve'",
@@ -42,8 +45,15 @@ CHANGE = {
 }
 # One row of alpha, where a change of all would make two of them the same.
 ONE = {
-    noun: f"id = %({noun})s" for noun in ("member", "runtime", "token", "run", "job", "campaign", "delivery")
-} | {"version": "id = %(draft)s", "user": "id = %(stranger)s", "workspace": "id = %(workspace)s"}
+    noun: f"id = %({noun})s"
+    for noun in ("member", "runtime", "token", "run", "job", "campaign", "delivery", "observation")
+} | {
+    "version": "id = %(draft)s",
+    "user": "id = %(stranger)s",
+    "workspace": "id = %(workspace)s",
+    "agentsession": "id = %(session)s",
+    "storedrow": "id = %(row)s",
+}
 VALUE = {
     "uuid": "gen_random_uuid()",
     "text": "'eve'",
@@ -104,6 +114,7 @@ CALLS: dict[tuple[str, str], tuple[str | tuple[str, ...], tuple[str, ...]]] = {
     ("all_workspaces", "ingest"): ("select 1 from all_workspaces() where workspace_id = %(b_workspace)s", ()),
     ("due", "ingest"): ("select 1 from due(99) where workspace_id = %(b_workspace)s", ()),
     ("overdue_jobs", "ingest"): ("select 1 where overdue_jobs('-1 day') > 1", ()),
+    ("observed_stores", "ingest"): ("select 1 from observed_stores('1 s') where observed > 1", ()),
     ("search_items", "ingest"): ("select 1 from search_items('spring', 10)", ()),
     ("search_decisions", "ingest"): ("select 1 from search_decisions('ada', 10)", ()),
     ("items_with", "app"): ("select 1 from items_with('bo@x', 10)", (BEHIND_A_WORD["app"])),
@@ -228,7 +239,10 @@ def _of_a_column(guard: str, right: str, column: str, noun: str, role: str) -> C
         return Case(guard=guard, by=role, attack=insert(noun, **{column: value}), behind=behind)
     behind = (*triggers(table, "UPDATE"), *_on_column(table, column))
     return Case(
-        guard=guard, by=role, attack=f"update {table} set {column} = {value} where {ONE[noun]}", behind=behind
+        guard=guard,
+        by=role,
+        attack=f'update {table} set "{column}" = {value} where {ONE[noun]}',
+        behind=behind,
     )
 
 

@@ -13,6 +13,15 @@ VALID: dict[str, dict[str, str]] = {
         "id": EVE, **HERE, "name": "'eve'", "kind": "'http'", "base_url": "''", "silence_s": "60",
         "time_limit_s": "60", "writes_ahead": "true", "signing_secret": "''",
     },
+    "observation": {"id": EVE, **HERE, "runtime_id": "%(runtime)s"},
+    "agentsession": {
+        **HERE, "runtime_id": "%(watched)s", "app": "'helper'", '"user"': "'eve'", "session": "'s9'",
+        "updated_at": "now()",
+    },
+    "storedrow": {
+        **HERE, "session_id": "%(session)s", "event_id": "'eve'", "invocation_id": "'i9'", "at": "now()",
+        "digest": "sha256('eve')", "run_id": "%(run)s", "ends": "''", "answers": "false",
+    },
     "token": {
         "id": EVE, **HERE, "runtime_id": "%(runtime)s", "subject": "null", "digest": "sha256('eve')", "hint": "'sl_'",
     },

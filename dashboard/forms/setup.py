@@ -1,0 +1,60 @@
+"""What is typed to set a runtime up. A database address is never given back, not even with its mistake."""
+
+from django import forms
+
+from approvals.services.setup import LONGEST_NAME, LONGEST_SILENCE_S
+
+_REQUIRED = {"required": "This is missing."}
+_SECONDS = f"Write a whole number of seconds, from 1 to {LONGEST_SILENCE_S}."
+
+
+def _database(help_text: str) -> forms.CharField:
+    return forms.CharField(
+        label="Database address",
+        widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text=help_text,
+        error_messages=_REQUIRED,
+    )
+
+
+class RuntimeForm(forms.Form):
+    """An ADK runtime to be read."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=LONGEST_NAME,
+        help_text="What people call it, such as support-prod.",
+        error_messages=_REQUIRED,
+    )
+    base_url = forms.CharField(
+        label="Address of the ADK service",
+        widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
+        help_text="Where adk api_server, or your own service, answers: http://10.0.0.5:8000",
+        error_messages=_REQUIRED,
+    )
+    database_url = _database(
+        "Where that service keeps its sessions: postgresql://user:password@host:5432/name. A role that may only read is"
+        " enough. It is stored encrypted and never shown again."
+    )
+    silence_s = forms.IntegerField(
+        label="Seconds of silence that interrupt a run",
+        initial=300,
+        min_value=1,
+        max_value=LONGEST_SILENCE_S,
+        help_text="A run without an end that says nothing for so long waits for a decision.",
+        error_messages={**_REQUIRED, **dict.fromkeys(("invalid", "min_value", "max_value"), _SECONDS)},
+    )
+    hides_calls = forms.BooleanField(
+        label="Its agents have tools whose own calls leave no trace in this database",
+        required=False,
+        help_text="Such as a tool that starts another agent. Then a run that shows no call proves nothing.",
+    )
+
+
+class DatabaseForm(forms.Form):
+    """Another database address of a runtime that is read."""
+
+    database_url = _database(
+        "The whole address, with user and password: postgresql://user:password@host:5432/name. It replaces the one that"
+        " is stored, which is never shown."
+    )

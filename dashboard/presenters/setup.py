@@ -1,0 +1,79 @@
+"""Setting a workspace up (`setup/page.html`, `setup/runtime.html`): its runtimes, and how far they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django import forms
+from django.utils.safestring import SafeString
+
+from dashboard.presenters.chips import Chip
+from dashboard.presenters.parts import NOTHING, Empty, Fact, Link, Shown, Trail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How the reading of one store stands, fragment `setup/page.html#reading`.
+
+    The fragment asks `url` again every `pace`; without `url` nothing moves. `lines` are sentences, `done` of `total`
+    sessions are a bar where `total` is not 0. `trouble` is why the store cannot be read and `next` what to do then.
+    """
+
+    state: Chip
+    lines: tuple[Shown, ...] = ()
+    looked_as: str = "looked"
+    looked: Shown = ""
+    url: str = ""
+    pace: str = ""
+    done: int = 0
+    total: int = 0
+    counted: str = ""
+    trouble: SafeString = NOTHING
+    since: Shown = ""
+    next: str = ""
+    notice: SafeString = NOTHING
+    mend: Link | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppLine:
+    """One application of a service, and whether its agents can hide calls."""
+
+    name: SafeString
+    seen: Chip
+    detail: SafeString = NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeBox:
+    """One runtime. `url` is its own page; empty where this is that page."""
+
+    id: str
+    name: SafeString
+    url: str
+    facts: tuple[Fact, ...]
+    reading: Reading
+    apps: tuple[AppLine, ...] = ()
+    apps_note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupPage:
+    """The runtimes by name, or `empty`; and the form that adds one."""
+
+    runtimes: tuple[RuntimeBox, ...]
+    form: forms.Form
+    add_url: str
+    empty: Empty | None = None
+    title: str = "Setup"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimePage:
+    """One runtime, with the form for another database address where it is read. `title` is `text.plain`."""
+
+    title: str
+    trail: Trail
+    box: RuntimeBox
+    form: forms.Form | None = None
+    change_url: str = ""

@@ -1,0 +1,15 @@
+"""The addresses on which a workspace is set up, within a workspace."""
+
+from django.urls import URLPattern, path
+
+from dashboard.views import setup
+
+_ONE = "setup/<uuid:runtime_id>/"
+
+setup_routes: list[URLPattern] = [
+    path("setup/", setup.page, name="setup"),
+    path("setup/add", setup.add, name="runtime_add"),
+    path(_ONE, setup.runtime, name="runtime"),
+    path(f"{_ONE}live", setup.live, name="runtime_live"),
+    path(f"{_ONE}database", setup.database, name="runtime_database"),
+]

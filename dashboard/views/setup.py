@@ -1,0 +1,110 @@
+"""Setting a workspace up: its runtimes, how far they are read, and adding one.
+
+Nothing here connects to a runtime or its database: the worker that reads does, and what it found is shown.
+"""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from approvals.access.desk import runtime_for
+from approvals.exceptions import Conflict, Invalid
+from approvals.selectors import runtimes as selectors
+from approvals.selectors.runtimes import RuntimeRow
+from approvals.services import setup as services
+from dashboard.forms.setup import DatabaseForm, RuntimeForm
+from dashboard.middleware import PageRequest
+from dashboard.presenters import build_setup
+from dashboard.presenters.places import Places
+from dashboard.presenters.text import plain
+from dashboard.views.deciding import SeeOther, deciding
+from dashboard.views.shell import render_page
+
+
+@require_safe
+def page(request: PageRequest, slug: str) -> HttpResponse:
+    """The runtimes of the workspace, and the form to add one."""
+    request.actor.require("set_up")
+    return _page(request, slug, RuntimeForm())
+
+
+@require_safe
+def runtime(request: PageRequest, slug: str, runtime_id: UUID) -> HttpResponse:
+    """One runtime, and the form for another database address."""
+    return _runtime(request, slug, runtime_id, DatabaseForm())
+
+
+@require_safe
+def live(request: PageRequest, slug: str, runtime_id: UUID) -> HttpResponse:
+    """The fragment that follows the reading of one store."""
+    row = _found(request, runtime_id)
+    here = request.GET.get("here") == "1"
+    shown = build_setup.reading_of(row, Places(slug), timezone.now(), here=here)
+    return render(request, "setup/page.html#reading", {"reading": shown})
+
+
+@deciding("runtime_added", on="workspace")
+def add(request: PageRequest, slug: str) -> HttpResponse:
+    """Add an ADK runtime; it is read from the next moment on."""
+    request.actor.require("set_up")
+    form = RuntimeForm(request.POST)
+    if form.is_valid():
+        try:
+            added = services.add_runtime(by=request.actor, kind="adk", **form.cleaned_data)
+        except Invalid as invalid:
+            form.add_error(invalid.field if invalid.field in form.fields else None, invalid.text)
+        except Conflict as taken:  # of its name, which somebody can change: no refusal of the act
+            form.add_error("name", taken.text)
+        else:
+            name = plain(added.runtime.name)
+            messages.success(request, f"Added: {name} is read within seconds. You can follow that here.")
+            return SeeOther(Places(slug).setup())
+    return _page(request, slug, form, status=422)
+
+
+@deciding("runtime_changed", on="runtime")
+def database(request: PageRequest, slug: str, runtime_id: UUID) -> HttpResponse:
+    """Say where the store of an ADK runtime is now."""
+    with transaction.atomic():
+        row = _found(request, runtime_id)
+    form = DatabaseForm(request.POST)
+    if form.is_valid():
+        try:
+            services.set_runtime_database(by=request.actor, runtime=row.name, **form.cleaned_data)
+        except Invalid as invalid:
+            form.add_error("database_url", invalid.text)
+        else:
+            messages.success(request, "Stored: the database is read anew within seconds.")
+            return SeeOther(Places(slug).runtime(runtime_id))
+    return _runtime(request, slug, runtime_id, form, status=422)
+
+
+def _found(request: PageRequest, runtime_id: UUID) -> RuntimeRow:
+    """The runtime, for whoever may set up; one that is not there is not there for anybody."""
+    found = runtime_for(request.actor, runtime_id)
+    request.actor.require("set_up")
+    return selectors.runtime_row(found)
+
+
+def _page(request: PageRequest, slug: str, form: RuntimeForm, *, status: int = 200) -> HttpResponse:
+    with transaction.atomic():
+        shown = build_setup.setup_page(
+            places=Places(slug), runtimes=selectors.all_runtimes(), form=form, now=timezone.now()
+        )
+    return render_page(request, "setup/page.html", shown, status=status, current="setup")
+
+
+def _runtime(
+    request: PageRequest, slug: str, runtime_id: UUID, form: DatabaseForm, *, status: int = 200
+) -> HttpResponse:
+    with transaction.atomic():
+        row = _found(request, runtime_id)
+    shown = build_setup.runtime_page(
+        places=Places(slug), runtime=row, form=form if row.observed else None, now=timezone.now()
+    )
+    return render_page(request, "setup/runtime.html", shown, status=status, current="setup")

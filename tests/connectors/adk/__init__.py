@@ -1,0 +1,1 @@
+"""The connector for Google ADK against servers that answer, drip, break and pretend."""
