@@ -98,6 +98,7 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 25_000
 S3_BUCKET = env.str("S3_BUCKET", default="")
 MEDIA_ROOT = DATA_DIR / "files"
 IMPORT_MOST_MB = env.int("IMPORT_MOST_MB", default=200)  # of one list
+FILE_UPLOAD_HANDLERS = ["dashboard.uploads.LimitedUpload"]
 FILE_UPLOAD_TEMP_DIR = env.str("FILE_UPLOAD_TEMP_DIR", default=None)
 _KEPT: dict[str, object] = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
 if S3_BUCKET:

@@ -49,6 +49,17 @@ class Migration(migrations.Migration):
                 ("trouble", models.TextField(blank=True, db_default="", default="")),
                 ("ended_at", models.DateTimeField(null=True)),
                 (
+                    "runtime",
+                    approvals.models.base.Reference(
+                        db_constraint=False,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        to="approvals.runtime",
+                    ),
+                ),
+                (
                     "workspace",
                     models.ForeignKey(
                         db_index=False,
@@ -145,8 +156,9 @@ class Migration(migrations.Migration):
             model_name="dataset",
             constraint=models.UniqueConstraint(
                 condition=models.Q(("trouble", "")),
-                fields=("workspace", "sha256", "encoding", "address_column"),
+                fields=("workspace", "runtime", "sha256", "encoding", "address_column"),
                 name="dataset_once",
+                nulls_distinct=False,
             ),
         ),
         migrations.AddIndex(

@@ -13,6 +13,7 @@ class Dataset(IdentifiedModel):
     stored so far are; together they are how far the import is.
     """
 
+    runtime = Reference("approvals.Runtime", null=True)  # whose token sent it; null for a person
     name = models.TextField()  # of the file, as whoever sent it calls it
     sha256 = models.TextField()  # of the file, in hex; it is kept under this name
     size = models.BigIntegerField()  # bytes
@@ -39,7 +40,8 @@ class Dataset(IdentifiedModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["workspace", "sha256", "encoding", "address_column"],
+                fields=["workspace", "runtime", "sha256", "encoding", "address_column"],
+                nulls_distinct=False,
                 condition=models.Q(trouble=""),
                 name="dataset_once",
             )

@@ -10,7 +10,7 @@ import codecs
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from json.encoder import encode_basestring
@@ -202,7 +202,7 @@ def _listed(names: Sequence[str]) -> str:
     return f"{shown} and {len(names) - 20} more" if len(names) > 20 else shown
 
 
-def records(file: BinaryIO, layout: Layout) -> Iterator[list[str]]:
+def records(file: BinaryIO, layout: Layout) -> Generator[list[str], None, None]:
     """The cells of each row below the names; Invalid, naming the row, where the file cannot be read any further."""
     text = io.TextIOWrapper(file, encoding=layout.encoding, newline="")
     row = 1

@@ -86,6 +86,8 @@ PERMISSION_FOR_DECISION: Mapping[str, str] = {
     "stop": "stop_send",
     "resume_replay": "resume_replay",
     "resume_send": "resume_send",
+    "suppress": "suppress",
+    "unsuppress": "release_suppressed",
 }
 
 

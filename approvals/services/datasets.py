@@ -17,11 +17,13 @@ from django.db import IntegrityError, transaction
 
 from approvals.access.actors import Actor, TokenBearer
 from approvals.access.campaigns import require_proposer
+from approvals.access.datasets import datasets_of_bearer
 from approvals.db.binding import current_workspace
 from approvals.exceptions import Invalid, Refusal
 from approvals.models import Dataset
 from approvals.rules.addresses import check_header
 from approvals.rules.csv_rows import HEAD, LONGEST_NAME, Layout, layout_of
+from approvals.services import decisions
 
 MB = 1024 * 1024
 
@@ -34,6 +36,12 @@ class Upload:
     pieces: Iterable[bytes]
     encoding: str = ""
     address_column: str = ""
+
+
+def most_bytes() -> int:
+    """The largest file that is taken."""
+    most: int = settings.IMPORT_MOST_MB * MB
+    return most
 
 
 def too_big() -> Refusal:
@@ -63,7 +71,7 @@ def receive(*, by: Actor | TokenBearer, upload: Upload) -> tuple[Dataset, bool]:
         sha256, size = _spool(upload.pieces, spooled)
         spooled.seek(0)
         layout = layout_of(spooled.read(HEAD), encoding=upload.encoding, address_column=upload.address_column)
-        if known := _known(sha256, layout):
+        if known := _known(by, sha256, layout):
             return known, False
         kept = name_in_storage(current_workspace(), sha256)
         if not default_storage.exists(kept):
@@ -71,8 +79,9 @@ def receive(*, by: Actor | TokenBearer, upload: Upload) -> tuple[Dataset, bool]:
             default_storage.save(kept, File(spooled))
     try:
         with transaction.atomic():
-            return Dataset.objects.create(
+            dataset = Dataset.objects.create(
                 workspace_id=current_workspace(),
+                runtime_id=by.runtime_id if isinstance(by, TokenBearer) else None,
                 name=name,
                 sha256=sha256,
                 size=size,
@@ -81,9 +90,18 @@ def receive(*, by: Actor | TokenBearer, upload: Upload) -> tuple[Dataset, bool]:
                 columns=list(layout.columns),
                 address_column=layout.address_column,
                 by_name=by.actor.name if isinstance(by, TokenBearer) else by.name,
-            ), True
+            )
+            decisions.record(
+                by=by.actor if isinstance(by, TokenBearer) else by,
+                kind="dataset_imported",
+                target_kind="dataset",
+                target_id=dataset.id,
+                digest=sha256,
+                evidence={"name": name, "bytes": size},
+            )
+            return dataset, True
     except IntegrityError:
-        if known := _known(sha256, layout):  # sent twice at once
+        if known := _known(by, sha256, layout):  # sent twice at once
             return known, False
         raise
 
@@ -113,7 +131,7 @@ def _spool(pieces: Iterable[bytes], file: IO[bytes]) -> tuple[str, int]:
     hasher, size = hashlib.sha256(), 0
     for piece in pieces:
         size += len(piece)
-        if size > settings.IMPORT_MOST_MB * MB:
+        if size > most_bytes():
             raise too_big()
         hasher.update(piece)
         file.write(piece)
@@ -124,8 +142,9 @@ def _spool(pieces: Iterable[bytes], file: IO[bytes]) -> tuple[str, int]:
 
 
 @transaction.atomic
-def _known(sha256: str, layout: Layout) -> Dataset | None:
-    """The first import of this file, read in this way; a failed one does not count."""
-    return Dataset.objects.filter(
+def _known(by: Actor | TokenBearer, sha256: str, layout: Layout) -> Dataset | None:
+    """The first import of this file, read in this way, that this sender may know of; a failed one does not count."""
+    seen = datasets_of_bearer(by) if isinstance(by, TokenBearer) else Dataset.objects.order_by("created_at")
+    return seen.filter(
         sha256=sha256, encoding=layout.encoding, address_column=layout.address_column, trouble=""
     ).first()

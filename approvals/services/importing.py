@@ -146,7 +146,7 @@ def store(held: Claim, rows: Sequence[Row]) -> bool:
     refused, states = len(left), {}
     with connection.cursor() as cursor:
         if good:
-            values = [*_joined(good), workspace, held.dataset_id, ON_THE_LIST, workspace]
+            values: list[Any] = [*_joined(good), workspace, held.dataset_id, ON_THE_LIST, workspace]
             cursor.execute(_FIRSTS, values)
             states = dict(cursor.fetchall())
             left += [row for row in good if row.position not in states]

@@ -4,7 +4,7 @@ import itertools
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import Any
+from typing import Any, BinaryIO, cast
 from uuid import UUID
 
 import structlog
@@ -51,7 +51,10 @@ def import_all(held: importing.Claim) -> bool:
             return False
         faults.point("import.counted")
     judge = Judge(held.layout)
-    with default_storage.open(held.file, "rb") as file, closing(records(file, held.layout)) as cells:
+    with (
+        default_storage.open(held.file, "rb") as file,
+        closing(records(cast("BinaryIO", file), held.layout)) as cells,
+    ):
         numbered = itertools.islice(enumerate(cells, start=2), held.stored, None)
 
         def judged() -> list[Row]:
@@ -71,7 +74,10 @@ def import_all(held: importing.Claim) -> bool:
 def _count(held: importing.Claim) -> int | None:
     """The rows of the file, each of which can be read; None if the dataset was taken from this worker."""
     total, alive = 0, time.monotonic()
-    with default_storage.open(held.file, "rb") as file, closing(records(file, held.layout)) as cells:
+    with (
+        default_storage.open(held.file, "rb") as file,
+        closing(records(cast("BinaryIO", file), held.layout)) as cells,
+    ):
         for total, _ in enumerate(cells, start=1):
             if total % BATCH == 0 and time.monotonic() - alive > PROLONG_S:
                 alive = time.monotonic()
