@@ -10,6 +10,7 @@ from django.conf import settings
 
 NAMES: frozenset[str] = frozenset({
     "replay.claimed", "replay.intent", "replay.called", "replay.settled",
+    "stream.opened", "stream.heard", "stream.ended", "stream.settled",
     "send.claimed", "send.intent", "send.handed_over", "send.settled", "send.batch_done",
     "observe.claimed", "observe.taken", "observe.read",
     "import.claimed", "import.counted", "import.stored",

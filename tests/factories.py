@@ -31,9 +31,10 @@ from approvals.rules.addresses import Refused, check_address
 from approvals.rules.decisions import told
 from approvals.rules.digests import canonical, version_digest
 from approvals.rules.messages import message_id_of
+from approvals.rules.observed import Line
 from approvals.rules.shown import Shown
 from approvals.selectors.lineages import judged
-from approvals.services import payloads, secrets
+from approvals.services import lines, payloads, secrets
 
 NOON = datetime(2025, 11, 29, 12, 0, tzinfo=UTC)
 LETTER = {
@@ -67,6 +68,77 @@ def runtime(*, name: str = "travel-prod", writes_ahead: bool = True, **more: Any
     return Runtime.objects.create(
         workspace_id=current_workspace(), name=name, writes_ahead=writes_ahead, **(fields | more)
     )
+
+
+def adk_runtime(*, name: str = "adk-prod", **more: Any) -> Runtime:
+    """A runtime whose own store is read, and whose runs can go on in place."""
+    database_url = secrets.seal("postgresql://reader@127.0.0.1:9/sessions")
+    return runtime(name=name, **({"kind": "adk", "database_url": database_url} | more))
+
+
+@transaction.atomic
+def adk_run(external_id: str = "", *, of: Runtime, **more: Any) -> Run:
+    """A run as it is read from such a runtime's store, without its lines (`observe`)."""
+    number = next(_numbers)
+    fields = {"agent": "support", "subject": "u1", "session_id": f"s-{number}", "trigger": ""} | more
+    name = external_id or f"{fields['agent']}/{fields['subject']}/{fields['session_id']}/e-{number}"
+    return run(name, runtime_id=of.id, **fields)
+
+
+@transaction.atomic
+def observe(run: Run, *observed: Line) -> Run:
+    """Append lines that were seen in the store, or on a stream; the run as it is then."""
+    lines.append({run.id: observed})
+    return Run.objects.get(id=run.id)
+
+
+def line(type: str, second: int = 0, **more: Any) -> Line:
+    """One such line, that many seconds after noon."""
+    return Line(type=type, at=NOON + timedelta(seconds=second), **more)
+
+
+def spoke(text: str, second: int = 0, **content: Any) -> Line:
+    """The agent said something; `content` is what else the event carried."""
+    return line("message", second, content={"text": text, "author": "support"} | content)
+
+
+def made(name: str, call_id: str, second: int = 0, **args: Any) -> Line:
+    """The agent called a tool."""
+    return line("tool_call", second, call_id=call_id, name=name, content={"args": args})
+
+
+def came(call_id: str, outcome: str | None = None, second: int = 0, **content: Any) -> Line:
+    """What came of a call."""
+    told = content if content.keys() & {"error", "confirmation"} else {"result": content or "ok"}
+    return line("tool_result", second, call_id=call_id, outcome=outcome, content=told)
+
+
+def asks(call_id: str, hint: str = "Please approve or reject send_email().") -> Line:
+    """A call asks for a confirmation, by a request of its own."""
+    return came(call_id, "awaiting", confirmation={"id": f"ask-{call_id}", "hint": hint})
+
+
+def over(outcome: str = "completed", *, origin: str = "live", **content: Any) -> Line:
+    """The run came to its end."""
+    return line("ended", 9, outcome=outcome, origin=origin, content=content or None)
+
+
+def broken_off(*, of: Runtime, **more: Any) -> Run:
+    """A run that was interrupted in its tool: one call has its answer, and send_email none."""
+    seen = observe(
+        adk_run(of=of, **more),
+        spoke("I will look her up and write to her.", model="scripted-1"),
+        made("look_up", "a1", customer="C-17"),
+        came("a1", name="Ada"),
+        made("send_email", "a2", 2, to="ann@example.org"),
+    )
+    return interrupted(seen)
+
+
+def held_call(*, of: Runtime, **more: Any) -> Run:
+    """A run that is over for now, because send_email asks for a confirmation."""
+    seen = adk_run(of=of, **more)
+    return observe(seen, made("send_email", "a1", 1, to="ann@example.org"), asks("a1"), over())
 
 
 def person(name: str, *roles: str, of: Workspace) -> User:

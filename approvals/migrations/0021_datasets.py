@@ -11,7 +11,7 @@ from approvals import sql
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("approvals", "0017_without_plain_indexes"),
+        ("approvals", "0018_stopped"),
     ]
 
     operations = [

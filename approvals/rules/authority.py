@@ -19,6 +19,12 @@ NOBODY: Mapping[str, str] = {
     "late": "Nobody: this call came late, when its run counted as over.",
     "unknown": "Nobody: no decision that allowed this is in the log.",
 }
+# Calls that were only asked for, by their state.
+NOT_MADE: Mapping[str, str] = {
+    "awaiting": "Not made: it asks for a confirmation, and nobody has given one.",
+    "rejected": "Not made: it asked for a confirmation and was rejected.",
+    "withdrawn": "Not made: it asked for a confirmation, which is no longer waited for.",
+}
 NOT_THERE = "No message, run or call of this workspace has exactly this id or address."
 SENT_BY_A_TOOL = "A message that an agent sent with a tool of its own goes by its run or its call."
 _RULE = "The rule allowed it, because it was certain that nothing had been done: {who}, on {on}."
@@ -75,11 +81,15 @@ class Effect:
     @property
     def allowed(self) -> bool:
         """Whether a decision or the rule let it happen."""
+        if self.what == "call" and self.not_done:
+            return False
         return not self.nobody and any(step.kind in RELEASING for step in self.steps)
 
     @property
     def answer(self) -> str:
         """The whole answer in plain sentences."""
+        if self.what == "call" and self.not_done:
+            return self.not_done
         said = [self.not_done] if self.not_done else []
         if self.nobody:
             said.append(NOBODY[self.nobody].format(replay=self.replay))

@@ -21,6 +21,9 @@ RELEASING = frozenset(
     }
 )
 
+# A replay of these goes on in the session of the run that it is of; any other of an ADK run gets a fresh one.
+IN_PLACE = frozenset({"answer_calls", "confirm_call", "reject_call"})
+
 RESOLUTIONS: Mapping[str, str] = {
     "happened": "it happened",
     "do_again": "it did not happen, do it again",
@@ -68,6 +71,16 @@ def reason_given(reason: str, *, field: str = "reason") -> str:
     if len(reason) > LONGEST_REASON:
         raise Invalid(field, f"Keep the reason under {LONGEST_REASON} characters.")
     return reason
+
+
+def text_given(text: str, *, field: str, longest: int = LONGEST_REASON) -> str:
+    """An optional text without surrounding spaces, maybe empty; Invalid where it cannot be stored."""
+    text = text.replace("\r\n", "\n").strip()
+    if not _can_be_kept(text):
+        raise Invalid(field, "This text holds a character that cannot be stored; type it again.")
+    if len(text) > longest:
+        raise Invalid(field, f"Keep this text under {longest:,} characters.")
+    return text
 
 
 def as_typed(text: str) -> str:

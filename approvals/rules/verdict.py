@@ -87,7 +87,7 @@ class Verdict:
 REASON_TEXT: Mapping[str, str] = {
     "input_missing": "The input of this run is gone or was altered, so there is nothing to start it with."
     " Ask for a new run instead.",
-    "still_running": "This run is still running. Declare it interrupted first.",
+    "still_running": "This run is still running. Stop it, or declare it interrupted, first.",
     "replay_in_flight": "Another attempt of this run is under way."
     " Wait until it ends, or take it back while it is held, queued or paused.",
     "succeeded": "An attempt of this run already completed. Start it again only to do the same work twice.",

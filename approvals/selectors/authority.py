@@ -14,7 +14,7 @@ from django.db import connection
 from django.db.models import F, Q, QuerySet
 
 from approvals.models import Decision, Delivery, Job, Run, ToolCall
-from approvals.rules.authority import Effect, Step
+from approvals.rules.authority import NOT_MADE, Effect, Step
 from approvals.selectors.reach import spelling_of
 
 LONGEST = 400  # characters of a question
@@ -265,6 +265,7 @@ def _calls(run_ids: list[UUID], *, at_most: int, call_id: str = "") -> list[Effe
                 seq=seq,
                 steps=steps[run.id],
                 nobody=why or _nobody_began(run, steps[run.id]),
+                not_done=NOT_MADE.get(call.state, ""),
                 replay=replay,
             )
         )

@@ -10,6 +10,8 @@ from django.db.models.functions import Now
 
 from approvals.exceptions import NotFound
 from approvals.models import Job, Run
+from approvals.rules.decisions import IN_PLACE
+from approvals.rules.in_place import KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Progress:
     campaign_id: UUID | None
     campaign_name: str
     delivery_id: UUID | None
+    in_place: bool = False  # a replay that goes on with what a person said
+    streamed: bool = False  # whether a worker holds its stream, so that it can be stopped from here
 
     @property
     def moving(self) -> bool:
@@ -49,6 +53,12 @@ class Progress:
         fresh = self.status in ("held", "queued") and self.claimed_at is None
         return (fresh or self.status == "paused") and self.delivery_id is None
 
+    @property
+    def stoppable(self) -> bool:
+        """Whether it goes on where it can be stopped."""
+        going_on = self.status == "running" and self.accepted_at is not None and self.run_status == "running"
+        return self.streamed and going_on
+
     def overdue(self, overdue_s: int) -> bool:
         """Whether it waits for a worker longer than it should."""
         waits = self.status in ("held", "queued")
@@ -57,7 +67,9 @@ class Progress:
 
 def progress_of(**which: Any) -> Progress | None:
     """The newest job with these column values (`id`, `decision_id`, `run_id`, ...), or None."""
-    jobs = Job.objects.select_related("run", "campaign").annotate(now=Now()).filter(**which)
+    jobs = (
+        Job.objects.select_related("run__runtime", "campaign", "decision").annotate(now=Now()).filter(**which)
+    )
     job = jobs.order_by("-created_at", "-id").first()
     if job is None:
         return None
@@ -75,6 +87,8 @@ def progress_of(**which: Any) -> Progress | None:
         claimed_at=job.claimed_at,
         accepted_at=job.accepted_at,
         finished_at=job.finished_at,
+        in_place=job.decision.kind in IN_PLACE,
+        streamed=bool(job.run and job.run.runtime.kind == KIND),
         run_id=job.run.id if job.run else None,
         run_name=job.run.external_id if job.run else "",
         run_status=job.run.status if job.run else "",

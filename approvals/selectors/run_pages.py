@@ -7,10 +7,15 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from approvals.models import Decision, Run
+from approvals.models import Decision, Observation, Run
+from approvals.rules.failures import Failure, failure_of
+from approvals.rules.in_place import held
 from approvals.rules.verdict import RunFacts, Verdict
+from approvals.selectors.asked_again import NOT_AGAIN, Again, asked_again
+from approvals.selectors.confirmations import confirmations_of
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
 from approvals.selectors.did import Attempt, attempts_of
+from approvals.selectors.errors import errors_of
 from approvals.selectors.job_progress import Progress, progress_of
 from approvals.selectors.lineages import judged
 from approvals.selectors.resolutions import Resolution, resolutions_in
@@ -21,7 +26,10 @@ ENTRIES = 50  # decisions that the page lists at most
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One run as its row says it, with what its runtime is called and how patient it is with it."""
+    """One run as its row says it, with what its runtime is called and can do, and how patient it is with it.
+
+    `version` is what a runtime that is observed says of itself; `hides_calls` an admin's word on its tools.
+    """
 
     id: UUID
     lineage_id: UUID
@@ -40,6 +48,9 @@ class Told:
     interrupted_why: str
     dismissed_at: datetime | None
     runtime: str
+    kind: str
+    version: str
+    hides_calls: bool
     silence_s: int
     time_limit_s: int
 
@@ -49,6 +60,8 @@ class OpenedRun:
     """A run with its lineage, what the rules say, and the digest that a decision made on the page is bound to.
 
     `progress` is the newest replay where it is of this run, or made it. `answers` are what people said of calls.
+    `asked` are the requests of the held calls by call id, `again` the runs in which the same was asked, `failure` what
+    it failed with.
     """
 
     run: Told
@@ -60,6 +73,9 @@ class OpenedRun:
     given: Given
     progress: Progress | None
     answers: Mapping[tuple[UUID, str], Resolution]
+    asked: Mapping[str, Mapping[str, str]]
+    again: Again
+    failure: Failure | None
     entries: Sequence[Entry]
     now: datetime
 
@@ -93,9 +109,27 @@ def open_run(run: Run) -> OpenedRun:
         given=input_of(run.input_payload_id),
         progress=_progress(run),
         answers=resolutions_in([attempt.id for attempt in attempts]),
+        asked=_asked(run, facts),
+        again=asked_again([run.id]).get(run.id, NOT_AGAIN),
+        failure=_failure(run, facts),
         entries=entries_of(decisions, ENTRIES)[0],
         now=timezone.now(),
     )
+
+
+def _asked(run: Run, facts: Sequence[RunFacts]) -> Mapping[str, Mapping[str, str]]:
+    """The requests of the calls that a person is asked about."""
+    return confirmations_of(run.id, [call.call_id for call in held(_own(run, facts))])
+
+
+def _failure(run: Run, facts: Sequence[RunFacts]) -> Failure | None:
+    if run.status != "failed":
+        return None
+    return failure_of(errors_of([run.id]).get(run.id), _own(run, facts).calls)
+
+
+def _own(run: Run, facts: Sequence[RunFacts]) -> RunFacts:
+    return next(fact for fact in facts if fact.id == str(run.id))
 
 
 def _progress(run: Run) -> Progress | None:
@@ -125,6 +159,15 @@ def _told(run: Run) -> Told:
         interrupted_why=run.interrupted_why,
         dismissed_at=run.dismissed_at,
         runtime=run.runtime.name,
+        kind=run.runtime.kind,
+        version=_version(run),
+        hides_calls=run.runtime.hides_calls,
         silence_s=run.runtime.silence_s,
         time_limit_s=run.runtime.time_limit_s,
     )
+
+
+def _version(run: Run) -> str:
+    """What its runtime last said of itself, where it is observed."""
+    said = Observation.objects.filter(runtime_id=run.runtime_id).values_list("version", flat=True).first()
+    return said or ""

@@ -6,6 +6,7 @@ A page of runs takes as many queries as a single one.
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,10 @@ from django.db.models import Q, QuerySet
 
 from approvals.exceptions import Invalid
 from approvals.models import Run
-from approvals.rules.verdict import RecordFacts, Verdict, verdict_of
+from approvals.rules.failures import Error, failure_of
+from approvals.rules.verdict import CallFacts, RecordFacts, Verdict, verdict_of
+from approvals.selectors.asked_again import NOT_AGAIN, Again, Asked, asked_again
+from approvals.selectors.errors import errors_of
 from approvals.selectors.lineages import Lineage, lineages_of
 
 # Why a record is what it is, by the word that Postgres gives (sql/0004_record).
@@ -26,6 +30,11 @@ RECORD_TEXT: Mapping[str, str] = {
     "erased": "Something that was recorded has been erased.",
     "gap": "Events are missing, and any of them may be a call.",
     "no_end": "No call was seen, but neither was the end of the run.",
+    "edited": "Part of this history was edited in the runtime's own store after it was read there.",
+    "deleted": "Part of this history was deleted from the runtime's own store.",
+    "unreadable": "Part of this history cannot be read, and any of it may be a call.",
+    "hidden": "No call was seen, but this application has tools whose own calls leave no trace.",
+    "end_inferred": "No call was seen, but that it is over was only concluded from its last event.",
     "merely_reported": "No call was reported, but this runtime does not promise to report each call before it is made.",
 }
 MORE_CALLS_POSSIBLE = "Tools were called; events or the end are missing, so there may be more calls."
@@ -54,10 +63,14 @@ def page_of(
 def told(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """These runs in the shape of the API."""
     lineages = lineages_of({run.lineage_id for run in runs})
-    return [_told(run, lineages[run.lineage_id]) for run in runs]
+    errors = errors_of([run.id for run in runs if run.status == "failed"])
+    asked = asked_again([run.id for run in runs])
+    return [
+        _told(run, lineages[run.lineage_id], errors.get(run.id), asked.get(run.id, NOT_AGAIN)) for run in runs
+    ]
 
 
-def _told(run: Run, lineage: Lineage) -> dict[str, Any]:
+def _told(run: Run, lineage: Lineage, error: Error | None, again: Again) -> dict[str, Any]:
     facts = next(facts for facts in lineage.facts if facts.id == str(run.id))
     return {
         "id": run.id,
@@ -91,7 +104,26 @@ def _told(run: Run, lineage: Lineage) -> dict[str, Any]:
             }
             for attempt in lineage.attempts
         ],
+        "error": _error(error, facts.calls) if run.status == "failed" else None,
+        "asked_again": {
+            "earlier": [_other(other) for other in again.earlier],
+            "later": [_other(other) for other in again.later],
+        },
         "verdict": _verdict(verdict_of(lineage.facts, str(run.id))),
+    }
+
+
+def _error(error: Error | None, calls: Sequence[CallFacts]) -> dict[str, Any] | None:
+    failure = failure_of(error, calls)
+    return asdict(failure) if failure else None
+
+
+def _other(other: Asked) -> dict[str, Any]:
+    return {
+        "run_id": other.id,
+        "external_id": other.external_id,
+        "status": other.status,
+        "called": list(other.called),
     }
 
 

@@ -34,6 +34,11 @@ class Observed:
     pass_total: int = 0
     pass_ended_at: datetime | None = None
 
+    @property
+    def sessions(self) -> int:
+        """How many there are: some may have come since they were counted at the beginning of the pass."""
+        return max(self.pass_total, self.pass_done)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeRow:

@@ -115,14 +115,23 @@ def reason_of(decision: Decision) -> str:
 
 
 def own_or_refused(
-    first: Decision, *, by: Actor, kind: str, target_id: UUID, resolution: str | None = None
+    first: Decision,
+    *,
+    by: Actor,
+    kind: str,
+    target_id: UUID,
+    resolution: str | None = None,
+    call_id: str | None = None,
 ) -> Decision:
     """`first` stands in the way of a decision: harmless when this person had decided just this, else AlreadyDecided.
 
-    `resolution` is the answer that is given now, where the kind alone does not say it.
+    `resolution` is the answer that is given now, where the kind alone does not say it; `call_id` the call of the run
+    that it is about, where it is one.
     """
     own = (first.actor_kind, first.actor_id, first.kind, first.target_id) == (by.kind, by.id, kind, target_id)
-    if own and (resolution is None or evidence_of(first).get("resolution") == resolution):
+    now = {"resolution": resolution, "call_id": call_id}
+    asked = {name: value for name, value in now.items() if value is not None}
+    if own and (not asked or asked.items() <= evidence_of(first).items()):
         return first
     raise already(first)
 

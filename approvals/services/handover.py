@@ -1,23 +1,39 @@
 """Handing a replay over to its runtime: the check before, the intent, and what came of it."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
+from approvals.db.binding import current_workspace
 from approvals.models import Decision, Run, Runtime
+from approvals.rules.decisions import IN_PLACE
+from approvals.rules.digests import canonical
 from approvals.selectors.lineages import judged
 from approvals.selectors.payloads import contents_of
 from approvals.services import jobs, lineages, runs, secrets
 from approvals.services.jobs import Claim
 
+CONFIRMING = {"confirm_call": True, "reject_call": False}  # what each of these answers a confirmation with
+_CONFIRMATION = "adk_request_confirmation"  # the name of the call by which ADK asks a person
+
+INPUT_ERASED = "The input of this run was erased meanwhile, so nothing was started."
+ANSWERS_ERASED = "What was to be answered was erased meanwhile, so nothing was started. Decide again."
+NO_MESSAGE = "The input of this run holds no message that could be sent again, so nothing was started."
+CHANGED = "What this run did changed after the decision, so nothing was started. Decide again."
+SESSION_IN_USE = (
+    "Another run is using this session, and two at once would lose what one of them did, so nothing was started."
+    " Wait until it ends, then decide again."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What the runtime is asked to do."""
+    """What a runtime that speaks the machine API is asked to do."""
 
     base_url: str
     secret: str
@@ -26,49 +42,157 @@ class Order:
     payload: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one call is answered with from outside: `response` is a JSON object."""
+
+    call_id: str
+    name: str
+    response: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamOrder:
+    """What a runtime that streams is asked to do: one turn of an agent in one session.
+
+    `message` is the turn's message as the runtime takes it. In place, it goes into the session of an earlier run; else
+    `session_id` is to be made. `supplied` are the calls that the message answers with their results.
+    """
+
+    base_url: str
+    allowed_hosts: frozenset[str]
+    run_id: UUID
+    app: str
+    user: str
+    session_id: str
+    in_place: bool
+    message: dict[str, Any] = field(repr=False)
+    supplied: tuple[Answer, ...] = field(default=(), repr=False)
+    time_limit_s: int
+    silence_s: int
+
+
+class _Refused(Exception):
+    """Nothing can be handed over; the text is one sentence that says why."""
+
+
 @transaction.atomic
-def prepare(*, held: Claim) -> Order | None:
+def prepare(*, held: Claim) -> Order | StreamOrder | None:
     """Check that what was decided about is still so, then commit the intent. None: ended with why, or lost."""
     run = lineages.lock(Run.objects.get(id=held.target_id))
-    original = Run.objects.get(id=run.replay_of_id or run.id)
-    contents = contents_of([run.input_payload_id])
-    if run.input_payload_id not in contents:  # which changes the digest too, and is the better reason
-        _refuse(held, run, "The input of this run was erased meanwhile, so nothing was started.")
-        return None
-    decided = Decision.objects.filter(jobs__id=held.job_id).values_list("digest", flat=True).get()
-    _facts, _verdict, digest = judged(original, without=run.id)
-    if digest != decided:
-        _refuse(
-            held, run, "What this run did changed after the decision, so nothing was started. Decide again."
-        )
+    try:
+        order = _checked(held, run)
+    except _Refused as refused:
+        jobs.finish(held, "failed", str(refused), then=lambda: runs.never_began(run))
         return None
     if not jobs.state_intent(held):
         return None
     Run.objects.filter(id=run.id).update(started_at=Now())
-    runtime = Runtime.objects.get(id=run.runtime_id)
-    hosts = {
-        urlsplit(url).netloc
-        for url in Runtime.objects.exclude(base_url="").values_list("base_url", flat=True)
-    }
+    return order
+
+
+def _checked(held: Claim, run: Run) -> Order | StreamOrder:
+    """The order, if what was decided about is still so; raises _Refused."""
+    contents = contents_of([run.input_payload_id])
+    if run.input_payload_id not in contents:  # which changes the digest too, and is the better reason
+        raise _Refused(INPUT_ERASED)
+    decision = Decision.objects.get(jobs__id=held.job_id)
+    _facts, _verdict, digest = judged(Run.objects.get(id=run.replay_of_id or run.id), without=run.id)
+    if digest != decision.digest:
+        raise _Refused(CHANGED)
+    given = contents[run.input_payload_id]["input"]
+    if run.runtime.kind == "adk":
+        return _stream_order(run, decision, given)
+    return _order(held, run, given)
+
+
+def _order(held: Claim, run: Run, given: Any) -> Order:
     return Order(
-        base_url=runtime.base_url,
-        secret=secrets.unseal(bytes(runtime.signing_secret)),
-        allowed_hosts=frozenset(hosts),
+        base_url=run.runtime.base_url,
+        secret=secrets.unseal(bytes(run.runtime.signing_secret)),
+        allowed_hosts=_allowed_hosts(),
         job_id=held.job_id,
         payload={
             "job_id": str(held.job_id),
             "run_id": str(run.id),
-            "replay_of": str(original.id),
+            "replay_of": str(run.replay_of_id or run.id),
             "agent": run.agent,
             "session_id": run.session_id,
             "subject": run.subject,
-            "input": contents[run.input_payload_id]["input"],
+            "input": given,
         },
     )
 
 
-def _refuse(held: Claim, run: Run, why: str) -> None:
-    jobs.finish(held, "failed", why, then=lambda: runs.never_began(run))
+def _stream_order(run: Run, decision: Decision, given: Any) -> StreamOrder:
+    _refuse_second_in_session(run)
+    in_place = decision.kind in IN_PLACE
+    message, supplied = _answering(decision) if in_place else (_sent(given), ())
+    return StreamOrder(
+        base_url=run.runtime.base_url,
+        allowed_hosts=_allowed_hosts(),
+        run_id=run.id,
+        app=run.agent,
+        user=run.subject,
+        session_id=run.session_id,
+        in_place=in_place,
+        message=message,
+        supplied=supplied,
+        time_limit_s=run.runtime.time_limit_s,
+        silence_s=run.runtime.silence_s,
+    )
+
+
+def _allowed_hosts() -> frozenset[str]:
+    addresses = Runtime.objects.exclude(base_url="").values_list("base_url", flat=True)
+    return frozenset(urlsplit(url).netloc for url in addresses)
+
+
+def _sent(given: Any) -> dict[str, Any]:
+    """The message that the run was started with."""
+    message = given.get("message") if isinstance(given, dict) else None
+    if not isinstance(message, dict):
+        raise _Refused(NO_MESSAGE)
+    return message
+
+
+def _answering(decision: Decision) -> tuple[dict[str, Any], tuple[Answer, ...]]:
+    """(the message that answers what a person decided about, the calls that it gives results for)."""
+    evidence = contents_of([decision.payload_id]).get(decision.payload_id)
+    if evidence is None:
+        raise _Refused(ANSWERS_ERASED)
+    if decision.kind in CONFIRMING:
+        response = {"confirmed": CONFIRMING[decision.kind]}
+        return _message([Answer(evidence["confirmation"]["id"], _CONFIRMATION, response)]), ()
+    answers = tuple(
+        Answer(given["call_id"], given["name"], given["response"]) for given in evidence["answers"]
+    )
+    return _message(answers), answers
+
+
+def _message(answers: Sequence[Answer]) -> dict[str, Any]:
+    parts = [
+        {"functionResponse": {"id": answer.call_id, "name": answer.name, "response": answer.response}}
+        for answer in answers
+    ]
+    return {"role": "user", "parts": parts}
+
+
+def _refuse_second_in_session(run: Run) -> None:
+    """One run per session at a time: whoever comes second is refused, also at the same moment."""
+    key = [str(current_workspace()), str(run.runtime_id), run.agent, run.subject, run.session_id]
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [canonical(key)])
+    others = Run.objects.filter(
+        runtime_id=run.runtime_id,
+        agent=run.agent,
+        subject=run.subject,
+        session_id=run.session_id,
+        status="running",
+        started_at__isnull=False,
+    )
+    if others.exclude(id=run.id).exists():
+        raise _Refused(SESSION_IN_USE)
 
 
 @transaction.atomic

@@ -85,6 +85,23 @@ def accepted(held: Claim, outcome: str) -> bool:
     return _update(held, "accepted_at = clock_timestamp(), lease_until = null, outcome = %s", "", outcome)
 
 
+def opened(held: Claim, outcome: str) -> bool:
+    """Within a transaction: the runtime took the replay and tells of it to this worker, which keeps its lease."""
+    return _update(
+        held,
+        "accepted_at = coalesce(accepted_at, clock_timestamp()), outcome = %s,"
+        " lease_until = clock_timestamp() + %s",
+        "",
+        outcome,
+        _lease(),
+    )
+
+
+def extend(held: Claim) -> bool:
+    """Within a transaction: a whole lease from now on, for whoever still holds the job."""
+    return _update(held, "lease_until = clock_timestamp() + %s", "", _lease())
+
+
 def finish(held: Claim, status: str, outcome: str, *, then: Callable[[], object] | None = None) -> bool:
     """Within a transaction, at its end: the job is done, failed or in_doubt, with one sentence.
 
@@ -150,7 +167,10 @@ def release(*, job_id: UUID) -> bool:
 
 @transaction.atomic
 def expire(*, job_id: UUID) -> str | None:
-    """The lease ran out: queued again where nothing was about to happen, else in doubt. The new status, or None."""
+    """The lease ran out: queued again where nothing was about to happen, else in doubt. The new status, or None.
+
+    A replay that its worker had heard of stays running: the new run's own timers watch over it from here.
+    """
     job = (
         Job.objects.select_for_update(skip_locked=True, no_key=True)
         .filter(id=job_id, status="running")
@@ -161,6 +181,10 @@ def expire(*, job_id: UUID) -> str | None:
         return None
     if job.kind == "send":
         return _expire_send(job)
+    if job.accepted_at is not None:
+        return _set(
+            job, "running", "The worker was lost while the new run went on; it is watched from outside."
+        )
     if job.intent_at is None:
         return _set(job, "queued", "The worker was lost before anything was asked for.")
     _set(job, "in_doubt", "The worker was lost after it began to ask the runtime.")

@@ -21,6 +21,7 @@ from approvals.services.lineages import Case
 
 # While an attempt goes on each event makes another digest, and the answer is only "not yet".
 NOT_YET = frozenset({"still_running", "replay_in_flight"})
+FRESH_SESSION = "secondlook-"  # what the id of a session begins with that a replay of an ADK run was given
 PUT_ASIDE = ("dismiss", "resolve_run")  # the kinds that take a run out of the queue
 
 
@@ -108,12 +109,8 @@ def _keep_refused_once(bearer: TokenBearer, case: Case, refusal: Refusal) -> Non
 @transaction.atomic
 def _decide(*, by: Actor, run_id: UUID, shown: Shown, kind: str, given: dict[str, Any]) -> Started:
     case = lineages.open_case(by, run_id, kind)
-    if "replay_in_flight" in case.verdict.codes:
-        return _somebody_was_first(case, by, kind)
-    if case.digest != shown.digest:
-        return _decided_meanwhile(case, by, kind, shown)
-    refuse_dismissed(case)
-    lineages.refuse_superseded(case)
+    if started := done_before(case, by, kind, shown):
+        return started
     if kind == "force_replay":
         _check_force(case.verdict, given)
     elif not case.verdict.may_start_again:
@@ -151,16 +148,20 @@ def start(
 ) -> Started:
     """In the open transaction, under the lineage's lock: the new run, its job, and last the decision.
 
-    `target` is what was decided about (kind and id) where that is not the run itself.
+    `target` is what was decided about (kind and id) where that is not the run itself. A run of an ADK runtime begins in
+    a session of its own, so that nothing of the old conversation is in its way; unless it goes on in place.
     """
+    id = uuid4()
+    fresh = run.runtime.kind == "adk" and kind not in kinds.IN_PLACE
     attempt = Run.objects.filter(lineage_id=run.lineage_id).count() + 1
     root_id = Run.objects.values_list("external_id", flat=True).get(id=run.lineage_id)
     new_run = Run.objects.create(
+        id=id,
         workspace_id=run.workspace_id,
         runtime_id=run.runtime_id,
         external_id=f"{root_id}#{attempt}",
         agent=run.agent,
-        session_id=run.session_id,
+        session_id=f"{FRESH_SESSION}{id}" if fresh else run.session_id,
         subject=run.subject,
         trigger="replay",
         input_payload_id=run.input_payload_id,
@@ -194,9 +195,25 @@ def start(
     return Started(decision, job, new_run)
 
 
-def _somebody_was_first(case: Case, by: Actor, kind: str) -> Started:
+def done_before(
+    case: Case, by: Actor, kind: str, shown: Shown, *, call_id: str | None = None
+) -> Started | None:
+    """What this person's same decision began already; None where it is still to be decided, as the head of its lineage.
+
+    `call_id` is the call that is decided about, where it is one. AlreadyDecided, Stale, Conflict.
+    """
+    if "replay_in_flight" in case.verdict.codes:
+        return _somebody_was_first(case, by, kind, call_id)
+    if case.digest != shown.digest:
+        return _decided_meanwhile(case, by, kind, shown, call_id)
+    refuse_dismissed(case)
+    lineages.refuse_superseded(case)
+    return None
+
+
+def _somebody_was_first(case: Case, by: Actor, kind: str, call_id: str | None) -> Started:
     """A replay of this lineage is under way: harmless when this person asked for just this, else the loser's screen."""
-    started = already_started(case, by, kind)
+    started = already_started(case, by, kind, call_id=call_id)
     if started is None:
         raise Conflict(
             "Another attempt of this run is under way. Wait until it ends.", code="replay_in_flight"
@@ -204,7 +221,7 @@ def _somebody_was_first(case: Case, by: Actor, kind: str) -> Started:
     return started
 
 
-def already_started(case: Case, by: Actor, kind: str) -> Started | None:
+def already_started(case: Case, by: Actor, kind: str, *, call_id: str | None = None) -> Started | None:
     """The replay under way, if this person's decision of this kind began it; AlreadyDecided for anybody else's.
 
     None when no replay of the lineage is under way.
@@ -212,18 +229,18 @@ def already_started(case: Case, by: Actor, kind: str) -> Started | None:
     job = lineages.last_release(case)
     if job is None or job.run is None or job.run.status != "running" or job.run_id == case.run.id:
         return None
-    first = decisions.own_or_refused(job.decision, by=by, kind=kind, target_id=case.run.id)
+    first = decisions.own_or_refused(job.decision, by=by, kind=kind, target_id=case.run.id, call_id=call_id)
     return Started(first, job, job.run, repeated=True)
 
 
-def _decided_meanwhile(case: Case, by: Actor, kind: str, shown: Shown) -> Started:
+def _decided_meanwhile(case: Case, by: Actor, kind: str, shown: Shown, call_id: str | None) -> Started:
     """Something changed: was it a replay that already came to its end? The same form once more is harmless."""
     job = lineages.last_release(case)
     if job is None or job.run is None or job.decision.at < shown.opened_at:
         raise Stale(kinds.changes(shown.told, case.facts))
     first = job.decision
     if first.opened_at == shown.opened_at:
-        decisions.own_or_refused(first, by=by, kind=kind, target_id=case.run.id)
+        decisions.own_or_refused(first, by=by, kind=kind, target_id=case.run.id, call_id=call_id)
         return Started(first, job, job.run, repeated=True)
     if job.status == "cancelled":
         raise Stale([f"{first.actor_name} {DECIDED[first.kind]}. {job.outcome}"])

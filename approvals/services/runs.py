@@ -11,7 +11,8 @@ from approvals.access.actors import Actor
 from approvals.access.desk import job_for
 from approvals.exceptions import Conflict, Invalid, NotFound
 from approvals.models import Decision, Job, Run
-from approvals.rules.decisions import RESOLUTIONS, reason_given
+from approvals.rules.decisions import IN_PLACE, RESOLUTIONS, reason_given
+from approvals.rules.in_place import UNANSWERED
 from approvals.rules.shown import Shown
 from approvals.selectors.resolutions import resolutions_of
 from approvals.services import decisions, jobs, lineages, replays
@@ -20,6 +21,7 @@ from approvals.services.lineages import Case
 # What can be said of an open call, and of a replay in doubt (the words are in rules.decisions).
 OF_CALLS = ("happened", "did_not_happen", "leave")
 OF_JOBS = ("happened", "do_again", "leave")
+OF_JOBS_IN_PLACE = ("happened", "did_not_happen", "leave")  # what was to be answered is decided anew
 
 
 @transaction.atomic
@@ -115,7 +117,7 @@ def reopen(*, by: Actor, run_id: UUID, shown: Shown, reason: str) -> tuple[Decis
 def resolve_call(
     *, by: Actor, run_id: UUID, call_id: str, shown: Shown, resolution: str, reason: str
 ) -> tuple[Decision, bool]:
-    """A person found out what became of an open call: it happened, it did not happen, or leave it.
+    """A person found out what became of an open or aborted call: it happened, it did not happen, or leave it.
 
     Who knows better than an earlier answer may give another one, having seen it.
     """
@@ -128,7 +130,7 @@ def resolve_call(
     )
     if call is None:
         raise NotFound()
-    if call.state != "open":
+    if call.state not in UNANSWERED:
         raise Conflict("The outcome of this call is known meanwhile. Reload the page to see it.")
     earlier = resolutions_of(run_id).get(call_id)
     if earlier is not None and earlier.decision.at > shown.opened_at:
@@ -145,15 +147,18 @@ def resolve_call(
 def resolve_job(
     *, by: Actor, job_id: UUID, shown: Shown, resolution: str, reason: str
 ) -> tuple[Decision, bool]:
-    """A replay in doubt: it happened (the new run began), it did not and is to be done again, or leave it."""
+    """A replay in doubt: it happened (the new run began), it did not and is to be done again, or leave it.
+
+    An answer in place did not happen and is left to be given anew: what it was about may be different by then.
+    """
     job = job_for(by, job_id)
     if job.run_id is None:
         raise NotFound()
     case = lineages.open_case(by, job.run_id, "resolve_run")
-    if resolution not in OF_JOBS:
-        raise Invalid(
-            "resolution", "Say whether it happened, did not and is to be done again, or is to be left."
-        )
+    in_place = job.decision.kind in IN_PLACE
+    if resolution not in (OF_JOBS_IN_PLACE if in_place else OF_JOBS):
+        again = "did not happen" if in_place else "did not and is to be done again"
+        raise Invalid("resolution", f"Say whether it happened, {again}, or is to be left.")
     job = Job.objects.select_for_update(no_key=True).get(id=job.id)
     if job.status != "in_doubt":
         first = Decision.objects.filter(target_id=job.id, kind__in=["resolve_run", "replay_again"]).first()
@@ -165,6 +170,8 @@ def resolve_job(
     given = {"reason": reason_given(reason), "resolution": resolution, "meaning": RESOLUTIONS[resolution]}
     if resolution == "happened":
         return _the_replay_began(by, job, case, shown, given), False
+    if resolution == "did_not_happen":
+        return _the_answer_never_came(by, job, case, shown, given), False
     if resolution == "do_again":
         return _the_replay_never_began(by, job, case, shown, given), False
     return _leave(by, job, case, shown, given), False
@@ -181,14 +188,8 @@ def _the_replay_began(by: Actor, job: Job, case: Case, shown: Shown, given: dict
 
 def _the_replay_never_began(by: Actor, job: Job, case: Case, shown: Shown, given: dict[str, Any]) -> Decision:
     """One more release, so it is bound to what was shown like the first."""
+    _take_as_never_begun(by, job, case, shown)
     run = case.run
-    if run.max_seq:
-        raise Conflict(
-            "Events of the new run arrived meanwhile, so it did begin. Reload the page to see them."
-        )
-    lineages.refuse_stale(case, shown)
-    Job.objects.filter(id=job.id).update(status="failed", outcome=f"{by.name}: it did not happen.")
-    never_began(run)
     again = lineages.judge(Run.objects.get(id=run.replay_of_id or run.id))
     started = replays.start(
         by=by,
@@ -200,6 +201,22 @@ def _the_replay_never_began(by: Actor, job: Job, case: Case, shown: Shown, given
         target=("job", job.id),
     )
     return started.decision
+
+
+def _the_answer_never_came(by: Actor, job: Job, case: Case, shown: Shown, given: dict[str, Any]) -> Decision:
+    """The attempt that was to be answered counts again, and waits for its answer."""
+    _take_as_never_begun(by, job, case, shown)
+    return _record(by, "resolve_run", case, shown, given, target=("job", job.id))
+
+
+def _take_as_never_begun(by: Actor, job: Job, case: Case, shown: Shown) -> None:
+    if case.run.max_seq:
+        raise Conflict(
+            "Events of the new run arrived meanwhile, so it did begin. Reload the page to see them."
+        )
+    lineages.refuse_stale(case, shown)
+    Job.objects.filter(id=job.id).update(status="failed", outcome=f"{by.name}: it did not happen.")
+    never_began(case.run)
 
 
 def _leave(by: Actor, job: Job, case: Case, shown: Shown, given: dict[str, Any]) -> Decision:

@@ -2,10 +2,8 @@
 
 -- A new key looks at both tables, and so under row-level security: of no workspace, where these have no rows yet.
 select set_config('app.workspace_id', '00000000-0000-0000-0000-000000000000', true);
-alter table approvals_dataset add constraint dataset_workspace_id unique (workspace_id, id);
 alter table approvals_dataset add constraint dataset_runtime_same_workspace
   foreign key (workspace_id, runtime_id) references approvals_runtime (workspace_id, id);
-alter table approvals_suppression add constraint suppression_workspace_id unique (workspace_id, id);
 do $$ declare noun text; begin
   foreach noun in array array['dataset','datasetrow','suppression'] loop
     execute format('alter table approvals_%s enable row level security', noun);

@@ -1,4 +1,7 @@
-"""Starting a replay: claim, commit the intent, ask the runtime, write down what it said."""
+"""Starting a replay: claim, commit the intent, ask the runtime, write down what it said.
+
+A runtime that streams is listened to until the run is over (tasks/streaming); any other one tells of it by itself.
+"""
 
 import time
 from typing import Any
@@ -10,6 +13,7 @@ from django.conf import settings
 from approvals import faults
 from approvals.connectors.http import ReplayOrder, start_replay
 from approvals.services import handover, jobs
+from approvals.tasks import streaming
 from approvals.tasks.base import WorkspaceTask
 
 TOO_LATE = "The worker was held up for too long, so nothing was asked for. Decide again."
@@ -31,6 +35,9 @@ def execute(self: Any, job_id: str) -> None:
     left = until - time.monotonic()
     if left <= 0:
         handover.settle(held=held, kind="refused", detail=TOO_LATE)
+        return
+    if isinstance(order, handover.StreamOrder):
+        streaming.run(held, order, left)
         return
     outcome = start_replay(
         ReplayOrder(

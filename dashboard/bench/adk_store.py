@@ -50,7 +50,8 @@ from generate_series(1, %s::int) n
 # A message, calls and their answers in turn, and a last word.
 _EVENTS = """
 insert into events
-select 'ev-' || n || '-' || e, 'support', 'customer-' || n || '@example.com', 's-' || n, 'e-' || n, made, jsonb_build_object(
+select 'ev-' || n || '-' || e, 'support', 'customer-' || n || '@example.com', 's-' || n, 'e-' || n, made,
+jsonb_build_object(
   'id', 'ev-' || n || '-' || e, 'invocation_id', 'e-' || n, 'timestamp', extract(epoch from made),
   'author', case when e = 1 then 'user' else 'support' end,
   'actions', jsonb_build_object('state_delta', '{}'::jsonb, 'artifact_delta', '{}'::jsonb,

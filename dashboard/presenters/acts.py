@@ -59,11 +59,12 @@ class ForceAct(ReasonAct):
     """The forced replay. Fields: `ack` (one for each call), `ack_unknown` = `1`, `reason` (10 characters or
     more).
 
-    `sentence` is what must be ticked instead when the record is unknown (empty: not asked for). `others`
-    are the further reasons that this act overrides, as sentences.
+    `fresh` where it begins in a session of its own. `sentence` is what must be ticked instead when the record is
+    unknown (empty: not asked for). `others` are the further reasons that this act overrides, as sentences.
     """
 
     calls: tuple[Acknowledged, ...] = ()
+    fresh: bool = False
     sentence: str = ""
     sentence_ticked: bool = False
     others: tuple[str, ...] = ()
@@ -87,3 +88,46 @@ class ResolveAct(ReasonAct):
     anchor: str = ""
     resolution_error: str = ""
     open: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredCall:
+    """An open call of which a person says whether it happened. Fields, numbered: `call` (its id), `happened` = `1` or
+    `0`, `result` and `receipt`. `note` is what somebody said of it before.
+    """
+
+    number: int
+    value: str
+    name: SafeString
+    args: SafeString
+    state: Chip
+    anchor: str = ""
+    note: SafeString = NOTHING
+    happened: bool | None = None
+    result: str = ""
+    receipt: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerAct(ReasonAct):
+    """The answers to every open call of a run. Fields: those of each call, and `reason` (how the person knows)."""
+
+    calls: tuple[AnsweredCall, ...]
+    answers_error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldAct:
+    """A held call. Two forms, both with `target` (its id): `confirm` with the field `comment` (may be empty), `reject`
+    with `reason`. `hint` is what its runtime asks; `why_not` why neither is possible.
+    """
+
+    target: str
+    name: SafeString
+    args: SafeString
+    hint: SafeString
+    anchor: str
+    confirm: ReasonAct
+    reject: ReasonAct
+    others: str = ""
+    why_not: str = ""

@@ -1,11 +1,12 @@
 """Filling one entry of the log: exactly what its decider saw, and what came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.utils.safestring import SafeString
 
 from approvals.rules.decisions import UNKNOWN_ACKNOWLEDGED, call_key
+from approvals.rules.digests import canonical
 from approvals.rules.messages import merge
 from approvals.selectors.decisions import Entry, Opened, Sealed
 from dashboard.presenters import chips
@@ -83,6 +84,7 @@ _CAME_OF_IT = {
     "reopen": "It waited for a decision again.",
     "resolve_run": "It is settled with these words; nothing was started.",
     "resolve_delivery": "It is settled with these words; nothing was sent.",
+    "stop_replay": "The run counted as interrupted from then on. A call that was under way may still have happened.",
     "cancel_replay": "The replay was taken back before a worker had it. Nothing was started.",
     "cancel_send": "It was taken back before anything was sent, and waits for a decision again.",
     "stop": "What had not been sent by then is not sent.",
@@ -177,6 +179,7 @@ def seen_of(opened: Opened) -> Seen:
         facts=(
             *(_attempt(run) for run in lineage if isinstance(run, dict)),
             *_plain_facts(given, sealed=opened.sealed is not None),
+            *_in_place(given),
         ),
         verdict=_verdict(given.get("verdict")),
         calls=calls,
@@ -224,6 +227,21 @@ def _plain_facts(given: Mapping[str, Any], *, sealed: bool) -> tuple[Fact, ...]:
         and given.get(key) not in (None, "")
         and not (sealed and key == "subject")  # stands in the letter
     )
+
+
+def _in_place(given: Mapping[str, Any]) -> Iterator[Fact]:
+    """What a person told an agent in place: of each open call, or of a held one what had been asked."""
+    asked = given.get("confirmation")
+    if isinstance(asked, dict) and asked.get("hint"):
+        yield Fact("What was asked", summary_line(str(asked["hint"]), 300))
+    for answer in _listed(given.get("answers")):
+        if not isinstance(answer, dict):
+            continue
+        said = "it happened" if answer.get("happened") else "it did not happen"
+        told = f"{said}; the agent was told {canonical(answer.get('response'))}"
+        receipt = f" (receipt {answer['receipt']})" if answer.get("receipt") else ""
+        name = plain(str(answer.get("name") or "a tool"))
+        yield Fact(f"Of {name}", summary_line(f"{told}{receipt}", 600))
 
 
 def _said(value: Any, *, words: bool = False) -> str:

@@ -44,6 +44,7 @@ def job_progress(
         moving=progress.moving,
         pace="2s" if station == "accepted" else "1s",
         cancellable=progress.cancellable,
+        stoppable=progress.stoppable,
         alarm=(
             f"No worker has taken it for {span((now - progress.due_at).total_seconds())}."
             " Tell whoever runs this desk."

@@ -101,7 +101,9 @@ def _row(
         kind=_KIND.get(item.kind, item.kind),
         title=summary_line(item.title),
         url=places.item(item.kind, item.target_id, back),
-        state=chips.queue_state(item.kind, item.state),
+        state=chips.held(did.held_in(tries))
+        if item.state == "awaiting"
+        else chips.queue_state(item.kind, item.state),
         risk=risk,
         agent=reveal_line(item.agent),
         did=summary_line(said, 240),

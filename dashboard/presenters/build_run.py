@@ -4,22 +4,28 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from approvals.rules.in_place import KIND, held
 from approvals.rules.verdict import CallFacts, Verdict, forceable
+from approvals.selectors.asked_again import Asked
 from approvals.selectors.decisions import Entry
 from approvals.selectors.did import Attempt
 from approvals.selectors.run_pages import OpenedRun
 from dashboard.presenters import chips, did
 from dashboard.presenters.ages import absolute, when
+from dashboard.presenters.build_claim import claim_of, error_of
 from dashboard.presenters.build_decisions import decision_line
 from dashboard.presenters.build_job import job_progress
 from dashboard.presenters.build_run_acts import run_acts
-from dashboard.presenters.build_timeline import anchors_of, no_tool_of, note_of, steps_of
+from dashboard.presenters.build_timeline import anchors_of, note_of, steps_of
+from dashboard.presenters.build_ways import ways_of
+from dashboard.presenters.chips import Chip
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import (
     DecisionLine,
     Fact,
     JobProgress,
     Link,
+    Note,
     Reason,
     RunLine,
     Trail,
@@ -47,12 +53,13 @@ _TITLES = {
 def run_page(opened: OpenedRun, hand: Hand, *, places: Places, trail: Trail, overdue_s: int) -> RunPage:
     """The whole page."""
     run = opened.run
+    acts = run_acts(opened, hand, places)
     shown, note = clip(pretty(opened.given.value)) if opened.given.value is not None else ("", "")
     return RunPage(
         title=plain(run.external_id),
         heading=summary_line(run.external_id, 300),
         trail=trail,
-        state=did.state_of(own) if (own := _own(opened)) else chips.run_state(run.status),
+        state=_state(opened),
         subject=summary_line(run.subject, 200),
         subject_url=places.subject(run.subject),
         summary=summary_line(_in_short(opened), 400),
@@ -60,14 +67,24 @@ def run_page(opened: OpenedRun, hand: Hand, *, places: Places, trail: Trail, ove
         verdict=_verdict(opened, places),
         steps=steps_of(opened, places if hand.actor.may("read_log") else None),
         steps_note=note_of(opened),
-        no_tool=no_tool_of(opened),
+        claim=claim_of(opened),
+        error=error_of(opened),
+        ways=ways_of(opened, acts),
         input=reveal(shown),
         input_note=_input_note(opened) or note,
         lineage=_lineage(opened, places) if len(opened.attempts) > 1 else (),
-        acts=run_acts(opened, hand, places),
+        acts=acts,
         job=_job(opened, places, overdue_s),
         decisions=tuple(_decision(entry, opened, places) for entry in opened.entries),
     )
+
+
+def _state(opened: OpenedRun) -> Chip:
+    """Where it stands; a run that asks a person before it goes on is over only in the words of its runtime."""
+    if opened.own.is_head and opened.run.status == "completed" and held(opened.own):
+        return chips.held("")
+    own = _own(opened)
+    return did.state_of(own) if own else chips.run_state(opened.run.status)
 
 
 def _decision(entry: Entry, opened: OpenedRun, places: Places) -> DecisionLine:
@@ -110,6 +127,10 @@ def _facts(opened: OpenedRun) -> tuple[Fact, ...]:
     )
     if run.last_event_at:
         facts.append(Fact("Last heard of", when(run.last_event_at, now)))
+    if run.version:
+        facts.append(Fact("ADK version", summary_line(run.version, 60)))
+    if models := _models(opened):
+        facts.append(Fact("Model", summary_line(models, 100)))
     if run.session_id:
         facts.append(Fact("Session", summary_line(run.session_id, 100)))
     facts.append(Fact("Attempt", f"{names.index(str(run.id)) + 1} of {len(names)}"))
@@ -117,6 +138,12 @@ def _facts(opened: OpenedRun) -> tuple[Fact, ...]:
     if own is None or did.record_of(own):
         facts.append(Fact("Record", chips.record_kind(opened.own.record.kind)))
     return tuple(facts)
+
+
+def _models(opened: OpenedRun) -> str:
+    """The versions of the models that spoke in it, as its events name them."""
+    named = ((line.content or {}).get("model") for line in opened.timeline.lines if line.type == "message")
+    return listed(list(dict.fromkeys(plain(name) for name in named if isinstance(name, str) and name)))
 
 
 def _lineage(opened: OpenedRun, places: Places) -> tuple[RunLine, ...]:
@@ -136,6 +163,38 @@ def _attempt(attempt: Attempt, opened: OpenedRun, places: Places) -> RunLine:
 
 
 def _verdict(opened: OpenedRun, places: Places) -> VerdictBox:
+    return replace(_judged(opened, places), notes=_asked_again(opened, places))
+
+
+def _asked_again(opened: OpenedRun, places: Places) -> tuple[Note, ...]:
+    """What was asked in another run of the same session, before this one or after it."""
+    earlier = [
+        Note("Asked again after", _link(other, places), f"; that run had already called {_tools(other)}.")
+        for other in opened.again.earlier
+    ]
+    later = [
+        Note("Asked again after this run broke off:", _link(other, places), _what_came(other))
+        for other in opened.again.later
+    ]
+    return (*earlier, *later)
+
+
+def _link(other: Asked, places: Places) -> Link:
+    return Link(summary_line(other.external_id, 100), places.run(other.id))
+
+
+def _tools(other: Asked) -> str:
+    return listed([plain(name) for name in other.called], 5)
+
+
+def _what_came(other: Asked) -> str:
+    called = f" It called {_tools(other)}." if other.called else " No call of it is known."
+    if other.status == "completed":
+        return f", which completed.{called} What was asked for may be done; look there before anything starts again."
+    return f", which is {other.status}.{called} Look there too before anything starts again."
+
+
+def _judged(opened: OpenedRun, places: Places) -> VerdictBox:
     verdict = opened.verdict
     anchors = anchors_of(opened)
     reasons = tuple(
@@ -153,8 +212,7 @@ def _verdict(opened: OpenedRun, places: Places) -> VerdictBox:
         text = "Decide on the attempt that counts. This is what the rules say of all of them together:"
         return VerdictBox("info", "A later attempt counts", text, reasons)
     if opened.run.status == "completed":
-        text = "Nothing waits. Starting it again would do the same work twice:"
-        return VerdictBox("ok", "It completed", text, reasons, _outlook(opened))
+        return _completed(opened, reasons)
     if verdict.may_start_again:
         text = "The record is complete and shows that no tool ran, so nothing can happen twice."
         return VerdictBox("ok", "It may start again", text, (), _outlook(opened))
@@ -164,6 +222,14 @@ def _verdict(opened: OpenedRun, places: Places) -> VerdictBox:
             return VerdictBox(tone, title, text, reasons)  # type: ignore[arg-type]
     text = "Starting it again may do the same things a second time. This stands in the way:"
     return VerdictBox("warn", "A person has to decide", text, reasons, _outlook(opened))
+
+
+def _completed(opened: OpenedRun, reasons: tuple[Reason, ...]) -> VerdictBox:
+    if held(opened.own):
+        text = "It asks a person before it goes on. What it asks about has not been done. The rules on starting again:"
+        return VerdictBox("warn", "A tool call is held", text, reasons)
+    text = "Nothing waits. Starting it again would do the same work twice:"
+    return VerdictBox("ok", "It completed", text, reasons, _outlook(opened))
 
 
 def _linked(
@@ -191,7 +257,9 @@ def _dismissed(opened: OpenedRun) -> str:
 
 
 def _outlook(opened: OpenedRun) -> tuple[str, ...]:
-    """What a replay would do now."""
+    """What a replay would do now; the ways of an ADK run tell it each for itself."""
+    if opened.run.kind == KIND:
+        return ()
     lines = [
         f"A replay starts the agent again from its stored input, on the runtime {plain(opened.run.runtime)}."
     ]

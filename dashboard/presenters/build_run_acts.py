@@ -4,11 +4,13 @@ from dataclasses import replace
 from uuid import UUID
 
 from approvals.rules.decisions import UNKNOWN_ACKNOWLEDGED, call_key, told
+from approvals.rules.in_place import KIND, unanswered
 from approvals.rules.verdict import OVERRIDABLE, REASON_TEXT, CallFacts, forceable
 from approvals.selectors.run_pages import OpenedRun
 from dashboard.forms.shown import pack
 from dashboard.presenters import chips
 from dashboard.presenters.acts import Acknowledged, ForceAct, ResolveAct
+from dashboard.presenters.build_in_place import answer_act, held_acts
 from dashboard.presenters.build_timeline import anchors_of
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import Link
@@ -20,11 +22,16 @@ ON_ITS_WAY = "A replay is on its way. Until it ends there is nothing else to dec
 ASKED_AT_ONCE = 50  # calls; one form for each of thousands would be a page of many megabytes
 _OF_CALLS = ("happened", "did_not_happen", "leave")
 _OF_JOBS = ("happened", "do_again", "leave")
+_OF_JOBS_IN_PLACE = ("happened", "did_not_happen", "leave")
 
 
 def run_acts(opened: OpenedRun, hand: Hand, places: Places) -> RunActs:
     """The forms of the page."""
     acts = _acts(opened, hand, places)
+    job = opened.progress
+    if job is not None and job.stoppable:
+        shown = _shown(opened, hand, job.id)
+        acts = replace(acts, stop=hand.act("job_stop", job.id, permission="stop_replay", shown=shown))
     more = len(_unanswered(opened)) - ASKED_AT_ONCE
     if not acts.resolve or more <= 0:
         return acts
@@ -48,7 +55,7 @@ def _acts(opened: OpenedRun, hand: Hand, places: Places) -> RunActs:
                 permission="resolve_run",
                 shown=about_job,
                 about=reveal_line("the replay"),
-                choices=_OF_JOBS,
+                choices=_OF_JOBS_IN_PLACE if job.in_place else _OF_JOBS,
             )
             resolve = (asked, *resolve)
     if job is not None and job.status == "paused":
@@ -72,30 +79,50 @@ def _acts(opened: OpenedRun, hand: Hand, places: Places) -> RunActs:
 
 def _of_head(opened: OpenedRun, hand: Hand, shown: str, resolve: tuple[ResolveAct, ...]) -> RunActs:
     """The attempt that counts, with no job in the way."""
-    run, verdict = opened.run, opened.verdict
+    run = opened.run
     if run.status == "running":
+        if opened.progress is not None and opened.progress.stoppable:
+            return RunActs(closed="It goes on, and needs no decision while it does. It can be stopped.")
         declare = hand.reason_act(
             "run_declare_interrupted", run.id, permission="declare_interrupted", shown=shown
         )
         return RunActs(declare=declare, closed="It is running. It needs no decision while it does.")
-    if "replay_in_flight" in verdict.codes:
+    if "replay_in_flight" in opened.verdict.codes:
         return RunActs(resolve=resolve, closed=ON_ITS_WAY)
     if run.dismissed_at is not None:
         reopen = hand.reason_act("run_reopen", run.id, permission="reopen", shown=shown)
         return RunActs(
             reopen=reopen, resolve=resolve, closed="It was dismissed. Reopen it to start it again."
         )
+    return _to_decide(opened, hand, shown, resolve)
+
+
+def _to_decide(opened: OpenedRun, hand: Hand, shown: str, resolve: tuple[ResolveAct, ...]) -> RunActs:
+    """The attempt that counts, which is over: every way to go on."""
+    run, verdict = opened.run, opened.verdict
     dismiss = None
     if run.status in ("interrupted", "failed"):
         dismiss = hand.reason_act("run_dismiss", run.id, permission="dismiss", shown=shown)
+    answer = answer_act(opened, hand, shown)
+    acts = RunActs(
+        dismiss=dismiss,
+        resolve=tuple(_folded(act) for act in resolve) if answer else resolve,
+        answer=answer,
+        held=held_acts(opened, hand, shown),
+    )
     if verdict.may_start_again:
-        replay = hand.act("run_replay", run.id, permission="replay", shown=shown)
-        return RunActs(replay=replay, dismiss=dismiss, resolve=resolve)
+        return replace(acts, replay=hand.act("run_replay", run.id, permission="replay", shown=shown))
     if forceable(verdict):
-        done = "It completed; nothing waits for a decision." if run.status == "completed" else ""
-        return RunActs(force=_force(opened, hand, shown), dismiss=dismiss, resolve=resolve, closed=done)
+        done = run.status == "completed" and not acts.held
+        closed = "It completed; nothing waits for a decision." if done else ""
+        return replace(acts, force=_force(opened, hand, shown), closed=closed)
     blocking = " ".join(reason.text for reason in verdict.reasons if reason.code not in OVERRIDABLE)
-    return RunActs(dismiss=dismiss, resolve=resolve, closed=blocking)
+    return replace(acts, closed=blocking)
+
+
+def _folded(act: ResolveAct) -> ResolveAct:
+    """Beside the form that answers every call and goes on, saying it without going on is the exception."""
+    return replace(act, open=bool(act.reason_error or act.resolution_error))
 
 
 def _shown(opened: OpenedRun, hand: Hand, target: UUID) -> str:
@@ -131,8 +158,7 @@ def _unanswered(opened: OpenedRun) -> list[CallFacts]:
     """The calls that a person may know more about, those that nobody said anything about first."""
     if opened.run.status == "running":
         return []
-    calls = [call for call in opened.own.calls if call.state == "open"]
-    return sorted(calls, key=lambda call: (opened.run.id, call.call_id) in opened.answers)
+    return sorted(unanswered(opened.own), key=lambda call: (opened.run.id, call.call_id) in opened.answers)
 
 
 def _force(opened: OpenedRun, hand: Hand, shown: str) -> ForceAct:
@@ -148,6 +174,7 @@ def _force(opened: OpenedRun, hand: Hand, shown: str) -> ForceAct:
         refused=base.refused,
         reason=base.reason,
         reason_error=base.reason_error,
+        fresh=opened.run.kind == KIND,
         calls=tuple(_acknowledged(call, opened, anchors, sent.ticked) for call in opened.verdict.calls),
         sentence=UNKNOWN_ACKNOWLEDGED if "unknown_record" in codes else "",
         sentence_ticked=sent.unknown_ticked,

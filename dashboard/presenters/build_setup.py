@@ -74,9 +74,9 @@ def reading_of(runtime: RuntimeRow, places: Places, now: datetime, *, here: bool
         looked=_looked(state, read, now),
         url=places.runtime_live(runtime.id, "here=1" if here else ""),
         pace="2s" if first or state == "waiting" else "10s",
-        done=min(read.pass_done, read.pass_total) if first else 0,
-        total=read.pass_total if first else 0,
-        counted=f"{count(read.pass_done)} of {count(read.pass_total)} sessions read" if first else "",
+        done=read.pass_done if first else 0,
+        total=read.sessions if first else 0,
+        counted=f"{count(read.pass_done)} of {count(read.sessions)} sessions read" if first else "",
         trouble=reveal_line(read.trouble),
         since=when(read.troubled_since, now) if read.trouble and read.troubled_since else "",
         next={"unread": _NOTHING_LOST, "not_looked": _NOBODY_LOOKS}.get(state, ""),
@@ -104,7 +104,7 @@ def _lines(state: State, read: Observed, now: datetime) -> tuple[str, ...]:
 
 
 def _sessions(read: Observed) -> str:
-    return plural(read.pass_total, "session")
+    return plural(read.sessions, "session")
 
 
 def _looked(state: State, read: Observed, now: datetime) -> Shown:

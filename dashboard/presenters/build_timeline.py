@@ -1,6 +1,6 @@
 """Filling *What this run already did*: its journal in order, with the place where it broke off."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -14,15 +14,39 @@ from approvals.selectors.timelines import Line
 from dashboard.presenters import chips
 from dashboard.presenters.ages import span, when
 from dashboard.presenters.chips import Chip, Tone
-from dashboard.presenters.did import WHY_UNKNOWN
 from dashboard.presenters.parts import NOTHING
 from dashboard.presenters.places import Places
-from dashboard.presenters.runs import NoTool, Step
+from dashboard.presenters.runs import Step
 from dashboard.presenters.text import clip, count, plural, pretty, reveal, reveal_line, summary_line
 
 _RESTORED = Chip("restored", "danger", "Taken over from elsewhere, not lived through by this run")
+_PARTIAL = Chip("shown in part", "warn", "The model was still writing this call when its stream ended")
 _IN_PROGRESS = Chip("In progress", "info", "The call was made and its answer is still to come")
-_TONES: dict[str, Tone] = {"answered": "ok", "failed": "warn", "open": "danger", "supplied": "info"}
+_TONES: dict[str, Tone] = {
+    "answered": "ok",
+    "failed": "warn",
+    "open": "danger",
+    "aborted": "danger",
+    "supplied": "info",
+    "awaiting": "warn",
+}
+# What was found out about a history.
+_FOUND = {
+    "restored": "Part of this history was taken over from elsewhere.",
+    "edited": "This history was edited in the runtime's store after it was read there.",
+    "deleted": "Part of this history was deleted from the runtime's store.",
+    "unreadable": "Part of this history cannot be read; any of it may be a call.",
+    "hidden": "This application has tools whose own calls leave no trace.",
+}
+# The heading of what came of a call, where that is neither an answer nor a failure.
+_CAME = {
+    "awaiting": "Asks for a confirmation",
+    "rejected": "Rejected",
+    "supplied": "Given from outside",
+    "aborted": "Aborted",
+    "withdrawn": "No longer asked",
+}
+_WITHDRAWN = "It was answered elsewhere, or its session went on without it."
 _LONG = 300  # characters of an error in one line
 
 
@@ -40,7 +64,8 @@ def anchors_of(opened: OpenedRun) -> dict[str, str]:
 class _Journal:
     """The run with its calls and answers by call id; of several answers the last counts.
 
-    `places` where the reader may ask who allowed a call.
+    `places` where the reader may ask who allowed a call. `replaced` are calls that were shown in part, and then whole
+    under another id.
     """
 
     opened: OpenedRun
@@ -48,6 +73,7 @@ class _Journal:
     facts: Mapping[str, CallFacts]
     calls: Mapping[str, Line]
     answers: Mapping[str, Line]
+    replaced: Collection[str]
 
 
 def steps_of(opened: OpenedRun, places: Places | None = None) -> tuple[Step, ...]:
@@ -60,6 +86,7 @@ def steps_of(opened: OpenedRun, places: Places | None = None) -> tuple[Step, ...
         {call.call_id: call for call in opened.own.calls},
         {line.call_id: line for line in reversed(lines) if line.type == "tool_call"},
         {line.call_id: line for line in lines if line.type == "tool_result"},
+        {line.call_id for line in lines if line.outcome == "replaced"},
     )
     began = run.started_at or run.created_at
     steps = [Step(kind="note", at=when(began, now), text=reveal_line(_start(opened)))]
@@ -73,8 +100,7 @@ def steps_of(opened: OpenedRun, places: Places | None = None) -> tuple[Step, ...
         if line.at.date() != day:
             day = line.at.date()
             steps.append(Step(kind="note", at=None, text=reveal_line(_day(day))))
-        step = _step(line, journal)
-        steps += [step] if step else []
+        steps += _steps(line, journal)
         if broke_off == line.seq:
             steps.append(_mark(opened))
     if broke_off == 0:
@@ -91,22 +117,6 @@ def note_of(opened: OpenedRun) -> str:
     return f"Times of {_day(began.date())}, UTC, as the runtime told them." + (
         f" {plural(timeline.left_out, 'earlier event')} left out here; {calls}." if timeline.left_out else ""
     )
-
-
-def no_tool_of(opened: OpenedRun) -> NoTool | None:
-    """Beside the agent's last words: that nothing ran, or that nobody knows."""
-    own = opened.own
-    if own.calls or own.status == "running" or not own.started:
-        return None
-    if own.record.kind == "none":
-        text = "No tool ran. The history is complete from start to end and holds no call."
-    else:
-        text = WHY_UNKNOWN.get(own.record.why, "What it did cannot be known.")
-    said = [line for line in opened.timeline.lines if line.type == "message" and _author(line) != "user"]
-    last = next((line for line in reversed(said) if _words(line)), None)
-    if last is None:
-        return NoTool(text)
-    return NoTool(text, reveal(clip(_words(last), 4_000)[0]), when(last.at, opened.now))
 
 
 def _start(opened: OpenedRun) -> str:
@@ -152,45 +162,79 @@ def _mark(opened: OpenedRun) -> Step:
         "silent": f"It broke off here: nothing more was heard for {span(run.silence_s)}.",
         "overlong": f"It was given up here: no end within {span(run.time_limit_s)}.",
         "declared": "A person declared it interrupted here.",
+        "stopped": "A person stopped it here. A call that was under way may still have happened.",
+        "broken": "Its stream broke off here. A call that was under way may still have happened.",
     }.get(run.interrupted_why, "It broke off here.")
     at = run.interrupted_at
     return Step(kind="mark", at=when(at, opened.now) if at else None, tone="danger", text=reveal_line(text))
 
 
-def _step(line: Line, journal: _Journal) -> Step | None:
+def _steps(line: Line, journal: _Journal) -> list[Step]:
     opened = journal.opened
     at = when(line.at, opened.now)
-    shown = (chips.provenance(line.provenance), *((_RESTORED,) if line.origin == "restored" else ()))
+    restored = line.origin == "restored" and line.type != "finding"
+    shown = (chips.provenance(line.provenance), *((_RESTORED,) if restored else ()))
     match line.type:
-        case "tool_call":
-            return _call(line, journal, shown)
-        case "tool_result":
-            return None if line.call_id in journal.calls else _call(line, journal, shown)
+        case "tool_call" | "tool_result":
+            known = line.type == "tool_result" and line.call_id in journal.calls
+            return [] if known or line.call_id in journal.replaced else [_call(line, journal, shown)]
         case "message":
-            author = _author(line)
-            who = NOTHING if author in ("", "agent", "assistant", "model") else summary_line(author, 60)
-            text = reveal(clip(_words(line))[0]) if _words(line) else reveal_line(_unread(line, "words"))
-            return Step(kind="said", at=at, name=who, text=text, chips=shown, late=line.late)
+            return _message(line, opened, shown)
         case "ended":
-            return _end(line, opened, shown)
+            return [_end(line, opened, shown)]
+        case "finding":
+            detail = (line.content or {}).get("detail")
+            said = _FOUND.get(line.origin, "Something about this history is not right.")
+            text = summary_line(f"{said} {detail}" if isinstance(detail, str) else said, 600)
+            return [Step(kind="mark", at=at, tone="danger", text=text, late=line.late)]
         case _:
             word = {"node_started": "began", "node_finished": "finished"}.get(line.type, line.type)
             text = summary_line(f"{line.name or 'A step'} {word}", 200)
-            return Step(kind="note", at=at, text=text, chips=shown, late=line.late)
+            return [Step(kind="note", at=at, text=text, chips=shown, late=line.late)]
+
+
+def _message(line: Line, opened: OpenedRun, shown: tuple[Chip, ...]) -> list[Step]:
+    """What was thought, said, sent along and went wrong in one message."""
+    at, content = when(line.at, opened.now), line.content or {}
+    author = author_of(line)
+    who = NOTHING if author in ("", "agent", "assistant", "model") else summary_line(author, 60)
+    parts = [("thought", _text_in(content, "thought")), ("said", words_of(line))]
+    if isinstance(files := content.get("files"), list) and files:
+        parts.append(("sent along", ", ".join(str(name) for name in files)))
+    steps = [
+        Step(kind="said", at=at, name=who, text=reveal(clip(text)[0]), chips=shown, late=line.late, verb=verb)
+        for verb, text in parts
+        if text
+    ]
+    if isinstance(error := content.get("error"), dict):
+        told = ": ".join(str(error[key]) for key in ("code", "message") if error.get(key))
+        text = summary_line(f"An error came: {told or 'nothing more is known'}", 2_500)
+        steps.append(Step(kind="note", at=at, tone="danger", text=text, chips=shown, late=line.late))
+    if steps:
+        return steps
+    text = reveal_line(_unread(line, "words"))
+    return [Step(kind="said", at=at, name=who, text=text, chips=shown, late=line.late)]
 
 
 def _end(line: Line, opened: OpenedRun, shown: tuple[Chip, ...]) -> Step:
     error = _error(line)
+    inferred = line.origin == "inferred"
     said = {
-        "completed": "It ended: completed.",
-        "cancelled": "It ended: cancelled by its runtime.",
-        "failed": f"It ended with an error: {error}" if error else "It ended with an error.",
-    }.get(line.outcome, "It ended.")
+        "completed": "completed",
+        "cancelled": "cancelled by its runtime",
+        "failed": f"with an error: {error}" if error else "with an error",
+    }.get(line.outcome, "")
+    if inferred:
+        text = f"It seems to be over: {said or 'ended'} (concluded from its last event)."
+    elif line.outcome == "failed":
+        text = f"It ended {said}" if error else f"It ended {said}."
+    else:
+        text = f"It ended: {said}." if said else "It ended."
     return Step(
         kind="mark" if line.outcome == "failed" else "note",
         at=when(line.at, opened.now),
         tone={"completed": "ok", "failed": "danger"}.get(line.outcome, "quiet"),  # type: ignore[arg-type]
-        text=summary_line(said, _LONG),
+        text=summary_line(text, _LONG),
         chips=shown,
         late=line.late,
     )
@@ -206,7 +250,11 @@ def _call(line: Line, journal: _Journal, shown: tuple[Chip, ...]) -> Step:
         at=when(line.at, opened.now),
         name=summary_line(line.name or (facts.name if facts else "") or f"call {line.call_id}", 200),
         anchor=anchor_of(line.seq),
-        chips=(_IN_PROGRESS if running else chips.call_state(state), *shown),
+        chips=(
+            _IN_PROGRESS if running else chips.call_state(state),
+            *((_PARTIAL,) if (line.content or {}).get("partial") else ()),
+            *shown,
+        ),
         tone="info" if running else _TONES.get(state, "quiet"),
         text=summary_line(_remark(line, opened, state, running), 2_500),
         late=line.late,
@@ -226,6 +274,10 @@ def _remark(line: Line, opened: OpenedRun, state: str, running: bool) -> str:
     parts = []
     if state == "open" and not running:
         parts.append("No answer was recorded. It may have happened.")
+    if state == "aborted":
+        parts.append(
+            "Its client went away while it was under way. It may have happened, whatever its answer says."
+        )
     answer = opened.answers.get((UUID(opened.own.id), line.call_id))
     if answer:
         parts.append(f"{answer.who}: {answer.meaning}. “{answer.reason}”")
@@ -238,15 +290,19 @@ def _remark(line: Line, opened: OpenedRun, state: str, running: bool) -> str:
 
 def _answered(answer: Line, call: Line) -> dict[str, Any]:
     late = ", arrived late" if answer.late and not call.late else ""
-    failed = "Error" if answer.is_error else "Result"
+    title = f"{_CAME.get(answer.outcome) or ('Error' if answer.is_error else 'Result')}{late}"
     if answer.content is None:
-        text = "It was erased." if answer.erased else _unread(answer, "answer")
-        return {"result_title": f"{failed}{late}", "result": reveal_line(text)}
+        text = _WITHDRAWN if answer.outcome == "withdrawn" else _unread(answer, "answer")
+        return {"result_title": title, "result": reveal_line("It was erased." if answer.erased else text)}
+    if answer.outcome == "awaiting":
+        asked = answer.content.get("confirmation")
+        value = asked.get("hint") if isinstance(asked, dict) else None
+        return {"result_title": title, "result": reveal(clip(str(value or "It gave no words for it."))[0])}
     value = answer.content.get("error") if answer.is_error else answer.content.get("result")
     shown, note = clip(value if isinstance(value, str) else pretty(value))
     receipt = answer.content.get("receipt")
     return {
-        "result_title": f"{failed}{late}",
+        "result_title": title,
         "result": reveal(shown),
         "result_note": note,
         "receipt": summary_line(receipt if isinstance(receipt, str) else canonical(receipt), 200)
@@ -261,13 +317,19 @@ def _unread(line: Line, what: str) -> str:
     return f"Too long to show here: {count(line.length)} characters." if line.too_long else "Nothing."
 
 
-def _author(line: Line) -> str:
+def author_of(line: Line) -> str:
+    """Who said it, as its runtime names them."""
     author = (line.content or {}).get("author", "")
     return author if isinstance(author, str) else ""
 
 
-def _words(line: Line) -> str:
-    text = (line.content or {}).get("text", "")
+def words_of(line: Line) -> str:
+    """What was said in a message; empty where nothing was."""
+    return _text_in(line.content or {}, "text")
+
+
+def _text_in(content: Mapping[str, Any], name: str) -> str:
+    text = content.get(name, "")
     return text if isinstance(text, str) else canonical(text)
 
 

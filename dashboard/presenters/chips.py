@@ -72,9 +72,17 @@ _CALL = {
     "open": Chip("No answer", "danger", "The call was made and no result was recorded; it may have happened"),
     "answered": Chip("Answered", "ok"),
     "failed": Chip("Failed", "danger", "The tool answered with an error"),
-    "supplied": Chip("Result supplied", "info", "The result came from outside, not from the tool"),
+    "supplied": Chip(
+        "Given from outside", "info", "Its result came from a person or another program, not from the tool"
+    ),
     "rejected": Chip("Rejected", "quiet", "A person rejected it; the tool did not run"),
-    "awaiting": Chip("Waits for a person", "warn"),
+    "awaiting": Chip("Asks for confirmation", "warn", "The tool has not run; it waits for a person"),
+    "aborted": Chip(
+        "Aborted: unknown whether it happened", "danger", "Its client went away; it may have happened"
+    ),
+    "withdrawn": Chip(
+        "No longer asked", "quiet", "It was answered elsewhere, or its session went on without it"
+    ),
     "unknown": Chip("Not known", "danger", "The record does not say what became of it; it may have happened"),
 }
 _RECORD = {
@@ -97,6 +105,10 @@ _DECISION = {
     "reopen": Chip("Reopened"),
     "resolve_run": Chip("Resolved", "info"),
     "replay_again": Chip("Resolved: replayed again", "info"),
+    "answer_calls": Chip("Answered open calls", "info"),
+    "confirm_call": Chip("Confirmed", "ok"),
+    "reject_call": Chip("Rejected", "warn"),
+    "stop_replay": Chip("Replay stopped", "danger"),
     "approve": Chip("Approved", "ok"),
     "reject": Chip("Rejected", "warn"),
     "resolve_delivery": Chip("Resolved", "info"),
@@ -117,6 +129,10 @@ _TRIED = {
     "replay": "replay",
     "force_replay": "forced replay",
     "replay_again": "second replay",
+    "answer_calls": "answer",
+    "confirm_call": "confirmation",
+    "reject_call": "rejection",
+    "stop_replay": "stop",
     "declare_interrupted": "declared interruption",
     "dismiss": "dismissal",
     "reopen": "reopening",
@@ -144,6 +160,7 @@ _QUEUE = {
     "in_doubt": Chip("In doubt", "warn", "Nobody knows whether it happened"),
     "paused": _PAUSED,
     "replay_failed": Chip("Replay failed", "danger"),
+    "awaiting": Chip("Tool call held", "warn", "It asks for a confirmation before it runs"),
     "dismissed": Chip("Dismissed"),
 }
 
@@ -161,6 +178,12 @@ def run_state(state: str) -> Chip:
 def queue_state(kind: str, state: str) -> Chip:
     """The chip of a queue row: of a lineage (`run`) or a `campaign`."""
     return _of({**(_CAMPAIGN if kind == "campaign" else _RUN), **_QUEUE}, state)
+
+
+def held(names: str) -> Chip:
+    """The chip of a queue row whose run asks before it calls these tools."""
+    chip = _QUEUE["awaiting"]
+    return replace(chip, label=f"{chip.label}: {names}") if names else chip
 
 
 def campaign_state(state: str) -> Chip:

@@ -14,6 +14,11 @@ WHY_UNKNOWN = {
     "erased": "Texts of its history were erased, so what it did cannot be known.",
     "gap": "Events are missing, so what it did cannot be known.",
     "no_end": "No call was seen, but neither was its end; it may have called something.",
+    "edited": "Its history was edited in the runtime's store, so what it did cannot be known.",
+    "deleted": "Its history was deleted from the runtime's store, so what it did cannot be known.",
+    "unreadable": "Part of its history cannot be read, and any of it may be a call.",
+    "hidden": "No call was seen, but this application has tools whose own calls leave no trace.",
+    "end_inferred": "No call was seen, but its end was only concluded from its last event.",
     "merely_reported": "No call was reported, but its runtime may report a call only after making it.",
 }
 _NO_TOOL = {
@@ -21,6 +26,15 @@ _NO_TOOL = {
     "failed": "No tool ran before it failed.",
     "running": "Running; no tool was called so far.",
 }
+
+# Calls that were only asked for.
+_NOT_MADE = ("awaiting", "rejected", "withdrawn")
+# What became of calls, as the end of a line: of one, of several.
+_ENDS = (
+    ("open", "has no answer", "have no answer"),
+    ("aborted", "was aborted and may have happened", "were aborted and may have happened"),
+    ("failed", "failed", "failed"),
+)
 
 # An attempt that was not handed to its runtime, by the state of its replay.
 _BEFORE = {
@@ -123,12 +137,14 @@ def _of_job(job: Attempt | None, state: str) -> list[str]:
 
 def _of_runs(lived: Sequence[Attempt]) -> list[str]:
     head = lived[-1]
-    calls = [call for attempt in lived for call in attempt.calls]
+    calls = [call for attempt in lived for call in attempt.calls if call.state not in _NOT_MADE]
+    asked = [call for call in head.calls if call.state == "awaiting"]
     unknown = next((a.why for a in lived if a.record == "unknown" and not _just_running(a)), "")
-    said = [_called(calls)] if calls else []
+    said = [_asks(asked)] if asked else []
+    said += [_called(calls)] if calls else []
     if unknown:
         said.append(WHY_UNKNOWN.get(unknown, "What it did cannot be known."))
-    elif not calls:
+    elif not calls and not asked:
         said.append(_NO_TOOL.get(head.status, "No tool ran."))
     if head.error and head.status == "failed":
         said.append(f"It ended with an error: {head.error}")
@@ -140,6 +156,19 @@ def _just_running(attempt: Attempt) -> bool:
     return attempt.status == "running" and not attempt.calls
 
 
+def held_in(attempts: Sequence[Attempt]) -> str:
+    """The names of the calls that the attempt that counts asks a person about."""
+    lived = [attempt for attempt in attempts if attempt.began or attempt.calls]
+    held = [call for call in lived[-1].calls if call.state == "awaiting"] if lived else []
+    return listed(_once(call.name or "a tool" for call in held))
+
+
+def _asks(asked: Sequence[Calls]) -> str:
+    names = listed(_once(call.name or "a tool" for call in asked))
+    reached = _once(one for call in asked for one in call.recipients)
+    return f"Asks before it calls {names}{f', to {listed(reached)}' if reached else ''}."
+
+
 def _called(calls: Sequence[Calls]) -> str:
     counts: dict[str, int] = {}
     for call in calls:
@@ -149,7 +178,7 @@ def _called(calls: Sequence[Calls]) -> str:
     to = f", to {listed(reached)}" if reached else ""
     ends = [
         f"{listed(tools)} {many if len(tools) > 1 else one}"
-        for state, one, many in (("open", "has no answer", "have no answer"), ("failed", "failed", "failed"))
+        for state, one, many in _ENDS
         if (tools := _once(call.name or "a tool" for call in calls if call.state == state))
     ]
     return f"Called {names}{to}{'; ' if ends else ''}{', '.join(ends)}."

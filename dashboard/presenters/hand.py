@@ -44,9 +44,11 @@ class Hand:
             error=sent.error,
         )
 
-    def reason_act(self, name: str, target: object, *, permission: str, shown: str) -> ReasonAct:
-        """The same with a reason (or comment)."""
-        sent = self.tried.of(name, "")
+    def reason_act(
+        self, name: str, target: object, *, permission: str, shown: str, part: str = ""
+    ) -> ReasonAct:
+        """The same with a reason (or comment); `part` tells several on one page apart."""
+        sent = self.tried.of(name, part)
         return ReasonAct(
             action=self._to(name, target),
             shown=shown,

@@ -134,10 +134,20 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence with a link in it."""
+
+    before: str
+    link: Link
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class VerdictBox:
     """What the rules say about starting again.
 
-    `outlook` says in one or two sentences what a replay would do now.
+    `outlook` says in one or two sentences what a replay would do now. `notes` are about other runs in which the same
+    was asked, each with the words before and after its link.
     """
 
     tone: Tone
@@ -145,6 +155,7 @@ class VerdictBox:
     text: str
     reasons: tuple[Reason, ...] = ()
     outlook: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +172,9 @@ class JobProgress:
     """The execution of a releasing decision, fragment `runs/page.html#job`.
 
     The fragment asks `url` again every `pace` while `moving`; `cancellable` says whether it can still be taken
-    back (the form hides itself once a fragment says no). `text` never says done before it is. `stale` is the
-    sentence of a fragment that the rest of its page is behind, `reload_url` that page.
+    back, `stoppable` whether it can be stopped (their forms hide once a fragment says no). `text` never says
+    done before it is. `stale` is the sentence of a fragment that the rest of its page is behind, `reload_url` that
+    page.
     """
 
     url: str
@@ -171,6 +183,7 @@ class JobProgress:
     stages: tuple[Stage, ...]
     moving: bool
     cancellable: bool = False
+    stoppable: bool = False
     alarm: str = ""
     detail: SafeString = NOTHING
     task: str = ""

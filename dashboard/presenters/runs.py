@@ -10,7 +10,7 @@ from typing import Literal
 
 from django.utils.safestring import SafeString
 
-from dashboard.presenters.acts import Act, ForceAct, ReasonAct, ResolveAct
+from dashboard.presenters.acts import Act, AnswerAct, ForceAct, HeldAct, ReasonAct, ResolveAct
 from dashboard.presenters.ages import When
 from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import (
@@ -30,8 +30,8 @@ class Step:
     """One entry of the timeline.
 
     `call`: a tool call with `name`, chips (state, class, provenance), `args`, `result`, `receipt`. `said`:
-    text of the agent, or of `name` where that is set. `note`: something that happened (started, a node,
-    ended, a gap). `mark`: the line where the run broke off.
+    text of the agent, or of `name` where that is set; `verb` is what they did with it. `note`: something that
+    happened (started, a node, ended, a gap). `mark`: the line where the run broke off, or something is wrong.
     """
 
     kind: Literal["call", "said", "note", "mark"]
@@ -49,15 +49,52 @@ class Step:
     receipt: SafeString = NOTHING
     late: bool = False
     authority_url: str = ""
+    verb: str = "said"
 
 
 @dataclass(frozen=True, slots=True)
-class NoTool:
-    """Where no tool ran: the sentence, and the last words of the agent, which may claim otherwise."""
+class ClaimedCall:
+    """The calls to one tool that are in one state, on one line; `anchor` is the place of the first of them."""
+
+    name: SafeString
+    state: Chip
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The last words of the agent beside what the record shows: a sentence, and the calls in it."""
 
     text: str
+    calls: tuple[ClaimedCall, ...] = ()
+    more: str = ""
     last_words: SafeString = NOTHING
     at: When | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBox:
+    """What a run failed with, and the tools that it had called: those with an answer, and those left open."""
+
+    text: SafeString
+    code: SafeString = NOTHING
+    completed: tuple[SafeString, ...] = ()
+    open: tuple[SafeString, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """One way to go on from here, with what it would do. It leads to its form (`link`), or is a button of its own
+    (`act`); `why_not` is the sentence why it is not possible now, `refused` why it is not this member's.
+    """
+
+    title: str
+    forecast: tuple[str, ...]
+    link: Link | None = None
+    act: Act | None = None
+    danger: bool = False
+    why_not: str = ""
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +113,9 @@ class RunActs:
     dismiss: ReasonAct | None = None
     reopen: ReasonAct | None = None
     cancel: Act | None = None
+    stop: Act | None = None
+    answer: AnswerAct | None = None
+    held: tuple[HeldAct, ...] = ()
     resume: Act | None = None
     closed: str = ""
     closed_link: Link | None = None
@@ -99,7 +139,9 @@ class RunPage:
     verdict: VerdictBox
     steps: tuple[Step, ...]
     steps_note: str = ""
-    no_tool: NoTool | None = None
+    claim: Claim | None = None
+    error: ErrorBox | None = None
+    ways: tuple[Way, ...] = ()
     input: SafeString = NOTHING
     input_note: str = ""
     lineage: tuple[RunLine, ...] = ()

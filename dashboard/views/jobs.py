@@ -14,7 +14,7 @@ from django_htmx.middleware import HtmxDetails
 from approvals.access.desk import job_for
 from approvals.exceptions import Invalid, NotFound
 from approvals.selectors.job_progress import Progress, decided_on, progress_of
-from approvals.services import pauses, replays, runs
+from approvals.services import pauses, replays, runs, stops
 from dashboard.forms import runs as forms
 from dashboard.forms.tried import tried
 from dashboard.middleware import PageRequest
@@ -62,6 +62,16 @@ def cancel(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
     return answer(request, decision.kind, repeated=repeated, said=said, page=Places(slug).run(run_id))
 
 
+@deciding("stop_replay", on="job")
+def stop(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
+    """End a replay that a worker streams, while it goes on."""
+    job, seen = found(request, job_for, job_id, "stop_replay")
+    decision, repeated = stops.stop_replay(by=request.actor, job_id=job_id, shown=seen)
+    said = "Stopped: its stream is closed within a few seconds. A call that was under way may still have happened."
+    page = Places(slug).run(job.run_id or decided_on(job_id))
+    return answer(request, decision.kind, repeated=repeated, said=said, page=page)
+
+
 @deciding("resume_replay", on="job")
 def resume(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
     """Let a paused replay go on."""
@@ -104,6 +114,7 @@ def resolve(request: PageRequest, slug: str, job_id: UUID) -> HttpResponse:
         return shown(request, slug, run_id, tried("job_resolve", request.POST, invalid))
     said = {
         "happened": "Noted: the replay began. You can follow it here.",
+        "did_not_happen": "Noted: nothing was begun. What it was to be told can be said again.",
         "do_again": "Queued: the replay will be started once more. You can follow it here.",
     }.get(given.resolution, "Noted: it is left as it is.")
     return answer(request, decision.kind, repeated=repeated, said=said, page=Places(slug).run(run_id))

@@ -21,7 +21,8 @@ def test_a_run_is_told_in_full(caller: Caller) -> None:
     caller.report(run_id, a_call(1, to="ann@shop.example.com"), a_result(2), the_end(3, "failed"))
     run = caller.run(run_id)
     assert set(run) == {
-        "id", "external_id", "agent", "subject", "status", "record", "calls", "lineage", "verdict",
+        "id", "external_id", "agent", "subject", "status", "record", "calls", "lineage", "verdict", "error",
+        "asked_again",
     }  # fmt: skip
     assert (run["id"], run["external_id"], run["agent"], run["subject"], run["status"]) == (
         run_id, "refund-1", "support", "customer-17", "failed",

@@ -58,6 +58,8 @@ class Lab:
 
     env: dict[str, str]
     base_url: str = "http://127.0.0.1:9"
+    kind: str = "http"  # of its runtime
+    silence_s: int = 600
     workspace_id: UUID = field(default_factory=uuid4)
     said: str = ""  # by the process that was woken last, on its standard error
 
@@ -73,8 +75,9 @@ class Lab:
                 id=self.workspace_id, slug=f"w{self.workspace_id.hex[:8]}", name="W", hold_s=0
             )
             self.runtime = Runtime.objects.create(
-                workspace_id=self.workspace_id, name="r", kind="http", base_url=self.base_url, silence_s=600,
-                writes_ahead=True, signing_secret=secrets.seal(SECRET),
+                workspace_id=self.workspace_id, name="r", kind=self.kind, base_url=self.base_url,
+                silence_s=self.silence_s, writes_ahead=True, signing_secret=secrets.seal(SECRET),
+                database_url=secrets.seal("postgresql://127.0.0.1:9/agents") if self.kind == "adk" else b"",
             )  # fmt: skip
 
     def work(self, job: Job, *, fault: str = "", **env: str) -> int:
@@ -183,10 +186,11 @@ class Lab:
     def dead_run(self, external_id: str = "run-1") -> Run:
         """A run that was interrupted after a call whose outcome nobody knows."""
         with bind(self.workspace_id), transaction.atomic():
-            stored, run_id = payloads.store({"input": {"message": "refund C-17"}}), uuid4()
+            message = {"role": "user", "parts": [{"text": "refund C-17"}]}
+            stored, run_id = payloads.store({"input": {"message": message}}), uuid4()
             run = Run.objects.create(
                 id=run_id, workspace_id=self.workspace_id, runtime=self.runtime, external_id=external_id,
-                agent="refunds", subject="C-17", input_payload_id=stored.id, input_hash=stored.hash,
+                agent="refunds", subject="C-17", session_id="s-1", input_payload_id=stored.id, input_hash=stored.hash,
                 body_digest="", lineage_id=run_id,
             )  # fmt: skip
             self.event(run, 1, "tool_call", call_id="c1", name="send_email")

@@ -36,7 +36,11 @@ LEAVES = {
     "send.batch_done": (0, RECIPIENTS),
 }
 DOUBTS = [point for point, (in_doubt, _) in LEAVES.items() if in_doubt]
-OTHERS = {"decide.before_commit", "dispatch.published"}  # below, and in tests/faults/test_processes
+OTHERS = {  # below, in test_processes, in test_streaming and in test_observing
+    *("decide.before_commit", "dispatch.published"),
+    *("observe.claimed", "observe.taken", "observe.read"),
+    *("stream.opened", "stream.heard", "stream.ended", "stream.settled"),
+}
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ from approvals.rules.permissions import (
 
 MAY = {
     "support": "view replay force_replay declare_interrupted dismiss reopen resolve_run cancel_replay"
-    " resume_replay read_log",
-    "reviewer": "view approve reject resolve_campaign cancel_send stop_send resume_send read_log",
+    " resume_replay answer_calls stop_replay read_log",
+    "reviewer": "view approve reject resolve_campaign cancel_send stop_send resume_send confirm_call"
+    " reject_call read_log",
     "manager": "view read_log export_log",
     "admin": "view read_log set_up",
 }

@@ -13,6 +13,7 @@ from approvals.rules.shown import Shown
 from approvals.selectors.authority import effects_of
 from approvals.selectors.lineages import judged
 from approvals.services import campaigns, replays, runs
+from tests.views.of_adk import held_call
 from tests.world import World, answer, call, ended, said
 
 REASON = "The server's log does not have it."
@@ -271,3 +272,10 @@ def test_a_long_list_is_cut_and_says_so(world: World) -> None:
     assert (len(cut.effects), cut.more) == (4, True)
     whole = world.read(lambda: effects_of(str(run.id), at_most=11))
     assert (len(whole.effects), whole.more) == (11, False)
+
+
+def test_a_call_that_only_asks_was_made_by_nobody(world: World) -> None:
+    run = held_call(world)
+    [asked] = [effect for effect in found(world, f"{run.id} a1") if effect.what == "call"]
+    assert asked.answer == "Not made: it asks for a confirmation, and nobody has given one."
+    assert not asked.allowed

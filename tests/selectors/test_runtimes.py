@@ -48,6 +48,12 @@ def test_how_the_reading_stands(state: str, what: RuntimeRow) -> None:
     assert what.state(NOW) == state
 
 
+def test_sessions_that_came_during_a_pass_are_counted() -> None:
+    read = runtimes.Observed(facts={}, pass_done=120, pass_total=100)
+    assert read.sessions == 120
+    assert runtimes.Observed(facts={}, pass_done=12, pass_total=100).sessions == 100
+
+
 def added(world: World, *names: str) -> None:
     with bind(world.workspace.id):
         for name in names:

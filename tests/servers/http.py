@@ -89,13 +89,17 @@ class HttpServer(Listener):
             return reset(sock)
         if isinstance(act, StopReading):
             return self.hang()
+        request = self.heard(sock)
+        return None if request is None else self._play(sock, act or self.answer(request))
+
+    def heard(self, sock: socket.socket) -> Request | None:
+        """The request that comes on this connection, read to its end and kept; None where none comes."""
         request = _read(sock)
-        if request is None:
-            return None
-        with self._came:
-            self.requests.append(request)
-            self._came.notify_all()
-        return self._play(sock, act or self.answer(request))
+        if request is not None:
+            with self._came:
+                self.requests.append(request)
+                self._came.notify_all()
+        return request
 
     def wait_for(self, count: int) -> list[Request]:
         """The requests, once there are so many."""
@@ -105,7 +109,7 @@ class HttpServer(Listener):
 
     def _play(self, sock: socket.socket, act: Act) -> None:
         if isinstance(act, Answer):
-            sock.sendall(_answer_bytes(act))
+            sock.sendall(answer_bytes(act))
         elif isinstance(act, ResetAfterRequest):
             reset(sock)
         elif isinstance(act, Hang):
@@ -131,7 +135,8 @@ def _read(sock: socket.socket) -> Request | None:
         return Request(method, target, headers, stream.read(int(headers.get("content-length", 0))))
 
 
-def _answer_bytes(act: Answer) -> bytes:
+def answer_bytes(act: Answer) -> bytes:
+    """The answer as it goes over the line."""
     headers = {"content-length": str(len(act.body)), "connection": "close", **dict(act.headers)}
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     return f"HTTP/1.1 {act.status} As Told\r\n{head}\r\n".encode() + act.body

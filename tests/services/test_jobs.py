@@ -1,6 +1,7 @@
 """The life of a job: held, claimed once, leased, fenced, settled by whoever holds the fence, followed to its end."""
 
 import pytest
+from django.db import transaction
 
 from approvals.db.binding import bind
 from approvals.models import Decision, Job, Run
@@ -172,6 +173,46 @@ def test_a_claim_counts_as_long_as_nobody_took_it_away(ada, lease_over):
     lease_over(held.job_id)
     assert handover.settle(held=held, kind="accepted", detail="202")
     assert jobs.expire(job_id=started.job.id) is None
+
+
+# A worker that stays with its replay.
+
+
+def listened_to(ada):
+    """(the started replay, the claim), whose runtime took it and tells of it."""
+    started, held, _ = handed_over(ada)
+    with transaction.atomic():
+        assert jobs.opened(held, "It began.")
+    return started, held
+
+
+def extended(held):
+    with transaction.atomic():
+        return jobs.extend(held)
+
+
+def test_a_worker_that_hears_of_the_new_run_keeps_its_lease(ada, lease_over):
+    started, held = listened_to(ada)
+    job = f.fresh(started.job)
+    assert job.accepted_at
+    assert job.lease_until > job.claimed_at
+    lease_over(held.job_id)
+    assert extended(held)
+    assert f.fresh(started.job).lease_until > job.lease_until
+    assert jobs.expire(job_id=held.job_id) is None
+
+
+def test_lost_while_it_heard_of_the_new_run_that_one_is_watched(ada, lease_over):
+    started, held = listened_to(ada)
+    lease_over(held.job_id)
+    assert jobs.expire(job_id=held.job_id) == "running"
+    job = f.fresh(started.job)
+    assert (job.status, job.lease_until) == ("running", None)
+    assert "watched from outside" in job.outcome
+    assert not extended(held)
+    f.tell(started.run, f.ended("completed"))
+    assert jobs.follow(job_id=held.job_id) == "done"
+    assert not extended(held)
 
 
 # Handing a replay over.

@@ -8,7 +8,15 @@ from django import forms
 from django.template import Context, loader
 from django.test import RequestFactory
 
-from tests.templates import samples, samples_authority, samples_more, samples_no, samples_run, samples_setup
+from tests.templates import (
+    samples,
+    samples_adk,
+    samples_authority,
+    samples_more,
+    samples_no,
+    samples_run,
+    samples_setup,
+)
 from tests.templates.samples import SHELL, Note
 
 
@@ -45,6 +53,8 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "run-queued": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_QUEUED, "messages": NOTES[:1]}),
     "run-doubt": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_DOUBT}),
     "run-paused": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_PAUSED}),
+    "run-adk": ("runs/page.html", {"shell": SHELL, "page": samples_adk.RUN_ADK}),
+    "run-held": ("runs/page.html", {"shell": SHELL, "page": samples_adk.RUN_HELD}),
     "run-looker": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_LOOKER}),
     "campaign": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN}),
     "campaign-sending": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_SENDING}),

@@ -8,7 +8,7 @@ from dashboard.presenters import chips
 from dashboard.presenters.acts import Acknowledged, Act, ForceAct, ReasonAct, ResolveAct
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import Choice, Fact, JobProgress, Link, Reason, Stage, VerdictBox
-from dashboard.presenters.runs import NoTool, RunActs, RunPage, Step
+from dashboard.presenters.runs import Claim, RunActs, RunPage, Step
 from dashboard.presenters.text import pretty, reveal, reveal_line
 from tests.templates.samples import DECISIONS, HOSTILE, LINEAGE, ago, trail
 
@@ -221,10 +221,10 @@ RUN_CLEAN = replace(
             tone="warn",
         ),
     ),
-    no_tool=NoTool(
+    claim=Claim(
         "No tool ran. The history is complete from start to end and holds no call.",
-        reveal("Done! I have moved your booking and sent you the confirmation."),
-        ago(hours=6),
+        last_words=reveal("Done! I have moved your booking and sent you the confirmation."),
+        at=ago(hours=6),
     ),
     lineage=(),
     acts=RunActs(replay=Act(**ACT), dismiss=ReasonAct(**ACT)),

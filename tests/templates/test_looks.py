@@ -14,7 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route, expect
 
-from tests.templates.gallery import PAGES, render
+from tests.templates.gallery import FRAGMENTS, PAGES, render
 
 pytestmark = pytest.mark.browser
 Look = Callable[..., Page]
@@ -162,6 +162,21 @@ def test_a_page_that_cannot_refresh_itself_says_so(look: Look, gallery: str, tro
     page.clock.run_for(10_500)
     expect(page.locator("#trouble")).to_be_hidden()
     expect(page.locator("#news")).to_be_visible()
+
+
+def test_the_reading_of_a_store_goes_on_while_somebody_fills_in_the_form(look: Look) -> None:
+    page = look()
+    page.clock.install()
+    page.goto("/setup")
+    page.get_by_label("Name").fill("half typed")
+    further = render(*FRAGMENTS["setup-reading"]).replace("12,400", "99,000").replace("12400", "99000")
+    page.route("**/live*", lambda route: route.fulfill(body=further, content_type="text/html; charset=utf-8"))
+    page.clock.run_for(2_500)
+    expect(page.get_by_text("99,000 of 100,000 sessions read").first).to_be_visible()
+    expect(page.get_by_role("progressbar").first).to_have_attribute("value", "99000")
+    expect(page.locator("#said")).to_have_text("First read")
+    expect(page.get_by_label("Name")).to_have_value("half typed")
+    expect(page.locator("#trouble")).to_be_hidden()
 
 
 def test_the_form_that_takes_back_goes_away_once_it_is_too_late(look: Look) -> None:

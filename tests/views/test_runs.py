@@ -24,7 +24,8 @@ def test_the_page_tells_what_the_run_did_in_order_with_the_place_where_it_broke_
         "send_email",
         "It broke off here",
     ]
-    places = [read.text.index(words, read.text.index("What this run already did")) for words in story]
+    start = read.text.index("Started", read.text.index("What the record shows"))
+    places = [read.text.index(words, start) for words in story]
     assert places == sorted(places)
     assert "No answer was recorded. It may have happened." in read
     assert "nothing more was heard for 5 min" in read
@@ -52,7 +53,7 @@ def test_a_missing_event_is_told_where_it_is_missing(world):
 def test_the_last_words_of_the_agent_stand_beside_that_no_tool_ran(world):
     read = Read(page(world, clean(world)))
     assert "No tool ran. The history is complete from start to end and holds no call." in read
-    assert "The agent's last words Done! I moved your booking." in read
+    assert "What the agent says Done! I moved your booking." in read
     assert "It may start again" in read
     assert "It ended with an error: model quota exhausted" in read
 

@@ -72,7 +72,12 @@ class CallOut(BaseModel):
 
     call_id: str
     name: str
-    state: Literal["open", "answered", "failed", "supplied", "rejected", "awaiting", "unknown"]
+    state: Literal[
+        "open", "answered", "failed", "supplied", "rejected", "awaiting", "aborted", "withdrawn"
+    ] = Field(
+        description="open and aborted: nobody knows whether it happened. awaiting: it asks for a confirmation and has"
+        " not been made. withdrawn: it is no longer asked about. supplied: its result was given from outside."
+    )
     args: Any = Field(description="null where they were erased.")
     provenance: Literal["reported", "observed", "guarded"]
 
@@ -113,6 +118,31 @@ class AttemptOut(BaseModel):
     created_at: datetime
 
 
+class ErrorOut(BaseModel):
+    """What a failed run ended with. Once it called a tool, nothing of this says that trying again would be right."""
+
+    code: str | None = Field(description="Such as `rate_limited`, where the error has one.")
+    text: str
+    completed: list[str] = Field(description="The tools whose calls have an answer.")
+    open: list[str] = Field(description="The tools of whose calls nobody knows whether they happened.")
+
+
+class AskedOut(BaseModel):
+    """Another run of the same session and subject with the same input."""
+
+    run_id: UUID
+    external_id: str
+    status: Status
+    called: list[str] = Field(description="The tools that it called.")
+
+
+class AskedAgainOut(BaseModel):
+    """The same was asked before, of a run that broke off after it called a tool; or again, after this run did."""
+
+    earlier: list[AskedOut]
+    later: list[AskedOut]
+
+
 class RunOut(BaseModel):
     """A run, what it did, and what the rules say."""
 
@@ -124,6 +154,8 @@ class RunOut(BaseModel):
     record: RecordOut
     calls: list[CallOut]
     lineage: list[AttemptOut]
+    error: ErrorOut | None = Field(description="null unless the run failed and said why.")
+    asked_again: AskedAgainOut
     verdict: VerdictOut
 
 

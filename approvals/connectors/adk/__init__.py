@@ -1,4 +1,4 @@
-"""The connector for Google ADK: it asks a service over HTTP, and runs a turn while telling what happens."""
+"""The connector for Google ADK: asks a service, runs a turn and tells what happens, and reads its own sessions."""
 
 from approvals.connectors.adk.client import about, app_facts, create_session, supported, usable
 from approvals.connectors.adk.orders import (
@@ -15,6 +15,7 @@ from approvals.connectors.adk.orders import (
     Told,
 )
 from approvals.connectors.adk.stream import stream
+from approvals.connectors.adk.telling import Telling
 from approvals.connectors.adk.turn import note
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Place",
     "StreamItem",
     "StreamOrder",
+    "Telling",
     "Tick",
     "Told",
     "about",

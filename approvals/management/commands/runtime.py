@@ -140,7 +140,7 @@ def _state(runtime: RuntimeRow) -> str:
         case "waiting":
             return "waits for its first read"
         case "first_read":
-            return f"first read: {read.pass_done:,} of {read.pass_total:,} sessions"
+            return f"first read: {read.pass_done:,} of {read.sessions:,} sessions"
         case "not_looked":
             return f"{looked}; see that a worker of the queue observe runs"
         case _:

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from approvals.management.operator import OperatorCommand
-from dashboard.bench import decide, imports, ingest, log, queue
+from dashboard.bench import adk, decide, imports, ingest, log, queue
 from dashboard.bench.telling import Teller
 from dashboard.embedded.trouble import Trouble
 
@@ -15,6 +15,7 @@ BENCHES = {
     "ingest": ingest.run,
     "decide": decide.run,
     "log": log.run,
+    "adk": adk.run,
     "import": imports.run,
 }
 LEAST, MOST = 0.001, 1.0
@@ -23,9 +24,7 @@ LEAST, MOST = 0.001, 1.0
 class Command(OperatorCommand):
     """Run one benchmark and print what it found."""
 
-    help = (
-        "Measure queue, ingest, decide, log or import on servers of its own; --json prints one JSON object."
-    )
+    help = "Measure queue, ingest, decide, log, adk or import on servers of its own; --json prints one JSON object."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", choices=BENCHES, help="what to measure")

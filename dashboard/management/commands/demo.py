@@ -1,6 +1,7 @@
 """`manage.py demo prepare`: the demo workspace, once. `manage.py demo run`: the demo's runtime, until told to stop.
 
 `up` calls both. The runtime itself (dashboard.demo.runtime) speaks the machine API and knows nothing of Django.
+`manage.py demo adk` runs the reference service of Google ADK beside `up`, until told to stop.
 """
 
 import json
@@ -18,6 +19,8 @@ from approvals.access.actors import operator
 from approvals.db.binding import bind
 from approvals.selectors.workspaces import all_workspaces
 from approvals.services import setup
+from dashboard.demo.adk import environment, starting
+from dashboard.embedded.trouble import Trouble
 
 SLUG = "demo"
 MEMBERS = (
@@ -36,14 +39,31 @@ class Command(BaseCommand):
     help = "The demo workspace and its agent runtime, as `up` shows them."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("what", choices=["prepare", "run"])
+        parser.add_argument("what", choices=["prepare", "run", "adk"])
+        parser.conflict_handler = "resolve"  # Django's own --version gives way
+        adk = parser.add_argument_group("of `demo adk`")
+        adk.add_argument("--version", default=environment.LATEST, help="of google-adk")
+        adk.add_argument("--port", type=int, default=starting.PORT, help="where the service listens")
+        adk.add_argument("--database-url", default="", help="instead of a database in the Postgres of `up`")
+        adk.add_argument("--mail", metavar="HOST:PORT", default="", help="instead of the mail server of `up`")
+        adk.add_argument("--s3", metavar="s3://BUCKET/PREFIX?endpoint=URL", default="", help="for artifacts")
 
     def handle(self, *args: Any, what: str, **options: Any) -> None:
         path = settings.DATA_DIR / "demo.json"
         if what == "prepare":
             self._prepare(path)
-        else:
+        elif what == "run":
             self._run(path)
+        else:
+            self._adk(**options)
+
+    def _adk(self, *, version: str, port: int, database_url: str, mail: str, s3: str, **options: Any) -> None:
+        mail = mail or f"{settings.SMTP['host']}:{settings.SMTP['port']}"
+        wish = starting.Wish(version, port, database_url, mail, s3)
+        try:
+            starting.run(settings.DATA_DIR, wish, self.stdout.write, on_terminal=self.stdout.isatty())
+        except Trouble as trouble:
+            raise CommandError(str(trouble)) from trouble
 
     def _prepare(self, path: Path) -> None:
         if path.exists():

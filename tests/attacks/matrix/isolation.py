@@ -73,7 +73,7 @@ CHANGED_OVER_THERE = {
     "runtime": "base_url = 'http://eve.example' where id = %(b_runtime)s",
     "version": "digest = 'eve', sealed_at = now() where id = %(b_draft)s",
     "observation": "due_at = 'infinity' where id = %(b_observation)s",
-    "agentsession": "deleted_at = now() where id = %(b_session)s",
+    "agentsession": "updated_at = now() where id = %(b_session)s",
     "storedrow": "deleted_at = now() where id = %(b_row)s",
 }
 

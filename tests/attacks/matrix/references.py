@@ -161,11 +161,6 @@ FOREIGN = (
         attack=insert("storedrow", run_id="%(b_run)s"),
     ),
     Case(
-        guard="constraint approvals_storedrow storedrow_run_same_workspace",
-        what="give a row to another workspace's run",
-        attack="update approvals_storedrow set run_id = %(b_run)s where id = %(row)s",
-    ),
-    Case(
         guard="constraint approvals_member approvals_member_user_id_8a1dcadf_fk_approvals_user_id",
         attack=insert("member", user_id="987654"),
     ),

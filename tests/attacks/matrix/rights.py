@@ -19,7 +19,7 @@ from tests.attacks.matrix.rows import VALID, insert, replay
 
 # A change that no key or check forbids, for roles that may change nothing of the table. No column is read.
 CHANGE = {
-    "agentsession": "deleted_at = now()",
+    "agentsession": "updated_at = now()",
     "audiencerow": "address = 'eve@x.example'",
     "beat": "detail = 'eve'",
     "campaign": "comment = 'eve'",

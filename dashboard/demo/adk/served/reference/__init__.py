@@ -1,0 +1,1 @@
+"""What the reference service is made of. This folder knows no google-adk; `inside` does."""
