@@ -48,6 +48,7 @@ def run(tell: Teller, scale: float) -> dict[str, Any]:
     """Import and copy in turn, and answer."""
     rows = max(LEAST, int(ROWS * scale))
     imported, copied, peaks = [], [], []
+    tell.say("Starting a database")
     with servers.running(need_mb=4_000) as running:
         settings.MEDIA_ROOT = running.home.data / "files"
         workspace_id = house.make("bench-1").workspace_id

@@ -19,6 +19,7 @@ KEYS = {
     "queue": {"p95_ms", "ratio", "worst", "queries"},
     "ingest": {"single_per_s", "batch_per_s", "of_copy"},
     "decide": {"p95_ms"},
+    "import": {"rows_per_s", "of_copy", "peak_mb"},
     "log": {
         *("of_unchained_one", "of_unchained_eight", "verify_per_s"),
         *("rls_ratio_queue", "rls_ratio_search"),
