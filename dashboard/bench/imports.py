@@ -163,6 +163,7 @@ def _copy_in(superuser: psycopg.Connection, file: Path) -> None:
 def _begin_working(parent: int) -> None:
     """Ctrl-C is for the one who started us, and when that one is gone so are we."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not what `servers.running` does on it
     end_with_parent(signal.SIGKILL, parent)()
 
 
