@@ -15,6 +15,7 @@ from approvals.exceptions import Invalid
 from approvals.rules.content import Content, envelope_for
 from approvals.rules.messages import build
 from approvals.services import jobs, sending
+from approvals.services.suppressions import link_for
 from approvals.tasks.base import WorkspaceTask
 
 SEND_S = 20.0  # the longest that one message may take
@@ -82,6 +83,7 @@ def _send(channel: Channel, content: Content, intent: sending.Intent, latest: fl
             variables=json.loads(intent.vars),
             message_id=intent.message_id,
             date=intent.date,
+            unsubscribe=link_for(intent.delivery_id, settings.BASE_URL),
         )
         raw = build(envelope)
     except Invalid as invalid:
