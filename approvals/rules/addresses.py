@@ -122,9 +122,14 @@ def check_mailbox(text: str) -> Mailbox | Refused:
     return address if isinstance(address, Refused) else Mailbox(name, address)
 
 
+def plain_recipient(text: str) -> str | None:
+    """The quick half of `check_recipient`: the normal form of what is plainly an address, and None for all else."""
+    return None if "{" in text else _surely_good(text)
+
+
 def check_recipient(text: str) -> Address | Refused:
     """The address of a cell of a list: with a name before it or spaces around it too, but never two of them."""
-    if "{" not in text and (normal := _surely_good(text)):
+    if normal := plain_recipient(text):
         return Address(normal)
     bare = text.strip(_AROUND)
     if "{{" in bare or "}}" in bare:

@@ -17,7 +17,7 @@ from json.encoder import encode_basestring
 from typing import BinaryIO, NamedTuple
 
 from approvals.exceptions import Invalid
-from approvals.rules.addresses import Refused, check_header, check_recipient
+from approvals.rules.addresses import Refused, check_header, check_recipient, plain_recipient
 from approvals.rules.spreadsheets import looks_like_formula, may_hold_formula
 
 MOST_ROWS = 1_000_000
@@ -274,7 +274,8 @@ class Judge:
         if len(cells) != self._width:
             return self._misfit(position, cells)
         email = cells[self._address_at]
-        found = check_recipient(email)
+        address = plain_recipient(email)
+        found = None if address else check_recipient(email)
         rest = "".join([cells[place] for _, place, _ in self._others])
         reason, formula, unfit = "", False, ""
         if len(rest) > LONGEST_VALUE or not rest.isprintable():
@@ -292,7 +293,7 @@ class Judge:
             reason = f"Column “{self.layout.address_column}”: {found.reason}" if any(cells) else _EMPTY
         if reason:
             return Row(position, _visible(email), "", "", variables, reason, formula, unfit)
-        address = found.normal  # type: ignore[union-attr]  # not Refused, or there would be a reason
+        address = address or found.normal  # type: ignore[union-attr]  # not Refused, or there would be a reason
         shown = email if email.isprintable() else _visible(email)
         return Row(position, shown, address, address.lower(), variables, "", formula, unfit)
 

@@ -110,18 +110,22 @@ _STORED = """
   insert into approvals_datasetrow
     (workspace_id, dataset_id, position, email, address, dedupe_key, vars, state, reason, formula, unfit)
 """
-# A key that somebody has already, before or within the batch, is left for the second statement.
+# A key that somebody has already, before or within the batch, is left for the second statement. Answers with the rows
+# that are left, and how many of the others are suppressed.
 _FIRSTS = f"""
-  with given as ({_GIVEN})
+  with given as materialized ({_GIVEN}), stored as (
   {_STORED}
-  select %s, %s, g.position, g.email, g.address, g.key, g.vars,
-    case when s.dedupe_key is null then 'addressable' else 'suppressed' end,
-    case when s.dedupe_key is null then '' else %s end, g.formula, g.unfit
-  from given g left join approvals_suppression s
-    on s.workspace_id = %s and s.dedupe_key = g.key and s.scope = '' and s.released_at is null
-  order by g.position
-  on conflict (workspace_id, dataset_id, dedupe_key) where state in ('addressable', 'suppressed') do nothing
-  returning position, state
+    select %s, %s, g.position, g.email, g.address, g.key, g.vars,
+      case when s.dedupe_key is null then 'addressable' else 'suppressed' end,
+      case when s.dedupe_key is null then '' else %s end, g.formula, g.unfit
+    from given g left join approvals_suppression s
+      on s.workspace_id = %s and s.dedupe_key = g.key and s.scope = '' and s.released_at is null
+    order by g.position
+    on conflict (workspace_id, dataset_id, dedupe_key) where state in ('addressable', 'suppressed') do nothing
+    returning position, state
+  )
+  select array(select g.position from given g where g.position not in (select position from stored)),
+    (select count(*) from stored where state = 'suppressed')
 """  # noqa: S608
 _OTHERS = f"""
   with given as ({_GIVEN})
@@ -143,20 +147,20 @@ def store(held: Claim, rows: Sequence[Row]) -> bool:
     workspace = current_workspace()
     good = [row for row in rows if row.key]
     left = [row for row in rows if not row.key]
-    refused, states = len(left), {}
+    refused, suppressed = len(left), 0
     with connection.cursor() as cursor:
         if good:
             values: list[Any] = [*_joined(good), workspace, held.dataset_id, ON_THE_LIST, workspace]
             cursor.execute(_FIRSTS, values)
-            states = dict(cursor.fetchall())
-            left += [row for row in good if row.position not in states]
+            known, suppressed = cursor.fetchone()
+            taken = frozenset(known)
+            left += [row for row in good if row.position in taken]
         if left:
             of = [workspace, held.dataset_id]
             cursor.execute(_OTHERS, [*_joined(left), *of, *of])
-    suppressed = sum(state == "suppressed" for state in states.values())
     return _update(
         held,
-        addressable=F("addressable") + len(states) - suppressed,
+        addressable=F("addressable") + len(rows) - len(left) - suppressed,
         suppressed=F("suppressed") + suppressed,
         duplicate=F("duplicate") + len(left) - refused,
         refused=F("refused") + refused,

@@ -22,7 +22,7 @@ alter table approvals_dataset add constraint dataset_adds_up check (ended_at is 
 alter table approvals_datasetrow add constraint datasetrow_state_known
   check (state in ('addressable','duplicate','suppressed','refused') and (state = 'addressable') = (reason = ''));
 alter table approvals_datasetrow add constraint datasetrow_addressed
-  check ((state <> 'refused') = (address <> '') and dedupe_key = lower(address));
+  check ((state <> 'refused') = (address <> '') and dedupe_key = lower(address collate "C"));
 alter table approvals_suppression add constraint suppression_reason_known
   check (reason in ('unsubscribed','bounced','complained','by_hand'));
 alter table approvals_suppression add constraint suppression_key_is_normal

@@ -17,7 +17,8 @@ from approvals.rules.csv_rows import Judge, Row, records
 from approvals.services import importing
 from approvals.tasks.base import WorkspaceTask
 
-BATCH = 5_000  # rows in one transaction
+BATCH = 20_000  # rows in one transaction, or fewer if they are long
+BATCH_CHARS = 4_000_000
 PROLONG_S = 10.0  # between two signs of life while rows are only counted
 AGAIN_S = 30.0  # after a storage that did not answer
 NOT_THERE = "The file cannot be fetched from the storage now; it is tried again in half a minute."
@@ -58,7 +59,13 @@ def import_all(held: importing.Claim) -> bool:
         numbered = itertools.islice(enumerate(cells, start=2), held.stored, None)
 
         def judged() -> list[Row]:
-            return [judge(position, row) for position, row in itertools.islice(numbered, BATCH)]
+            batch, chars = [], 0
+            for position, row in numbered:
+                batch.append(judge(position, row))
+                chars += len(batch[-1].vars) + len(batch[-1].email)
+                if len(batch) >= BATCH or chars >= BATCH_CHARS:
+                    break
+            return batch
 
         # While Postgres stores one batch, the next is read and judged.
         with ThreadPoolExecutor(1) as aside:
@@ -79,7 +86,7 @@ def _count(held: importing.Claim) -> int | None:
         closing(records(cast("BinaryIO", file), held.layout)) as cells,
     ):
         for total, _ in enumerate(cells, start=1):
-            if total % BATCH == 0 and time.monotonic() - alive > PROLONG_S:
+            if total % 1_000 == 0 and time.monotonic() - alive > PROLONG_S:
                 alive = time.monotonic()
                 if not importing.still_ours(held):
                     return None

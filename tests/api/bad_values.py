@@ -130,7 +130,7 @@ CALLS = {
             "subject": required(400) | {"another header": "Hello\r\nBcc: eve@shop.example.com"},
             "text": TEXT | {"empty": "", "blank": " \n "},
             "html": {name: value for name, value in TEXT.items() if name != "null"},
-            "dataset_id": UUID | {"beside recipients": "00000000-0000-4000-8000-000000000000"},
+            "dataset_id": UUID,
             "where": {"without a list": {"country": "DE"}, "number": 1, "text": "x"},
             "recipients": OBJECT | {"empty": [], "too many": [{"email": "a@b.example.com"}] * 10_001},
         },
