@@ -8,6 +8,8 @@ import structlog
 
 # Who audits waits for its lines, however quiet an operator wants the rest to be.
 NEVER_QUIET = "approvals.tasks.log_watch"
+# These tell of each request with its address, which names a customer where a runtime's address does.
+TELLTALES = ("httpx", "httpcore")
 SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "signature")
 
 
@@ -43,6 +45,8 @@ def configure(config: dict[str, str]) -> None:
     root.handlers = [handler]
     root.setLevel(config["level"])
     logging.getLogger(NEVER_QUIET).setLevel(logging.INFO)
+    for name in TELLTALES:
+        logging.getLogger(name).setLevel(logging.WARNING)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

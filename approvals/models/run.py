@@ -31,7 +31,9 @@ class Run(IdentifiedModel):
     overlong_after = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     interrupted_at = models.DateTimeField(null=True)
-    interrupted_why = models.TextField(blank=True, db_default="", default="")  # silent, overlong or declared
+    interrupted_why = models.TextField(
+        blank=True, db_default="", default=""
+    )  # silent, overlong, declared, broken, stopped
     dismissed_at = models.DateTimeField(null=True)
 
     next_seq = models.IntegerField(db_default=1, default=1)  # the lowest missing

@@ -57,7 +57,7 @@ RUN = _machine(
     {
         ("running", "completed"): "it reported its end",
         ("running", "failed"): "it reported its end",
-        ("running", "interrupted"): "silent or overlong, or a person says so",
+        ("running", "interrupted"): "silent, overlong or broken off, or a person says so",
         ("running", "cancelled"): "it reported its end, or was taken back",
         ("interrupted", "completed"): "its true end came late",
         ("interrupted", "failed"): "its true end came late",

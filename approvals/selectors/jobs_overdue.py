@@ -1,4 +1,4 @@
-"""What everybody must see: approved and never taken up, and replays that went silent; and how much waits."""
+"""What everybody must see: approved and never taken up, and replays that were lost; and how much waits."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,11 +27,11 @@ _OVERDUE = """
     order by j.due_at
 """
 _SILENT = """
-    select 'silent', q.kind, r.id, q.title, r.interrupted_at
+    select case r.interrupted_why when 'broken' then 'broken' else 'silent' end, q.kind, r.id, q.title, r.interrupted_at
     from approvals_run r
     join approvals_queueitem q on q.id = r.lineage_id and q.run_id = r.id and q.tab = 'decide'
     where r.replay_of_id is not null and r.status = 'interrupted' and r.dismissed_at is null
-      and r.interrupted_why in ('silent', 'overlong')
+      and r.interrupted_why in ('silent', 'overlong', 'broken')
     order by r.interrupted_at desc, r.id limit %s
 """
 
@@ -40,7 +40,7 @@ _SILENT = """
 class Alarm:
     """One thing that should have moved and did not. `id` is a run's or a campaign's, as `kind` says."""
 
-    what: Literal["not_started", "not_going_on", "silent"]
+    what: Literal["not_started", "not_going_on", "silent", "broken"]
     kind: str
     id: UUID
     title: str
@@ -55,7 +55,7 @@ def waiting() -> int:
 
 
 def alarms(*, overdue_s: int, at_most: int) -> list[Alarm]:
-    """Jobs that nobody has taken for `overdue_s` seconds, oldest first, then the replays gone silent, newest first."""
+    """Jobs that nobody has taken for `overdue_s` seconds, oldest first, then replays that were lost, newest first."""
     with connection.cursor() as cursor:
         cursor.execute(f"({_OVERDUE}) union all ({_SILENT})", [overdue_s, at_most, at_most])
         return [Alarm(*row) for row in cursor.fetchall()][:at_most]

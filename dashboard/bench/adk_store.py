@@ -85,10 +85,9 @@ from changed
 """
 
 
-def measure(tell: Teller, running: Servers, scale: float, base_url: str) -> dict[str, Any]:
+def measure(tell: Teller, running: Servers, made: House, scale: float, base_url: str) -> dict[str, Any]:
     """Fill a store, read it, look again; events a second, seconds of a look, and what each was of."""
     sessions = max(50, int(SESSIONS * scale))
-    made = house.make("bench-adk-1")
     with _store(running) as store:
         _fill(tell, store, sessions)
         with bind(made.workspace_id):

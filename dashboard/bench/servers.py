@@ -84,6 +84,15 @@ class Servers:
         self.processes.wait_until(lambda: ports.answers(port), "the pages to answer", START_S)
         return port
 
+    def start_beside(self, name: str, module: str) -> int:
+        """Run a module of ours that serves on the socket it is handed; the port."""
+        listening = ports.listen(0)
+        port: int = listening.getsockname()[1]
+        with listening:
+            self._ours(name, ["-m", module, str(listening.fileno())], listening.fileno()).watched = True
+        self.processes.wait_until(lambda: ports.answers(port), "it to answer", START_S)
+        return port
+
     def start_workers(self) -> None:
         """Start broker, dispatcher and the worker of replays."""
         valkey = Valkey(self.home, self.processes, self.secrets.broker)

@@ -100,5 +100,7 @@ def _alarm(alarm: Alarm, ago: str) -> str:
             return f"Approved {ago} and not started: {title}."
         case "not_going_on":
             return f"No worker has gone on with it since it was due {ago}: {title}."
+        case "broken":
+            return f"A replay broke off {ago}: {title}."
         case _:
             return f"A replay went silent {ago}: {title}."

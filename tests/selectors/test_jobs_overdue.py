@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from django.db.models.functions import Now
 
 from approvals.models import Job
@@ -71,13 +72,18 @@ def test_the_longest_overdue_come_first_and_only_so_many(world: World) -> None:
     assert len(alarms(world, at_most=2)) == 2
 
 
-def test_a_silent_replay_is_an_alarm_until_another_attempt_takes_its_place(world: World) -> None:
+@pytest.mark.parametrize(
+    ("why", "what"), [("silent", "silent"), ("overlong", "silent"), ("broken", "broken")]
+)
+def test_a_lost_replay_is_an_alarm_until_another_attempt_takes_its_place(
+    world: World, why: str, what: str
+) -> None:
     run = world.run("refund-1", call("c1", "t"))
     started = world.forced(run)
     second = world.handed_over(started)
-    world.interrupt(second)
-    world.settled(started.job, "failed", "It went silent.")
-    assert [(alarm.what, alarm.id) for alarm in alarms(world)] == [("silent", second.id)]
+    world.interrupt(second, why=why)
+    world.settled(started.job, "failed", "It was lost.")
+    assert [(alarm.what, alarm.id) for alarm in alarms(world)] == [(what, second.id)]
 
     world.forced(second)
 
