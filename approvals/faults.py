@@ -13,6 +13,7 @@ NAMES: frozenset[str] = frozenset({
     "stream.opened", "stream.heard", "stream.ended", "stream.settled",
     "send.claimed", "send.intent", "send.handed_over", "send.settled", "send.batch_done",
     "observe.claimed", "observe.taken", "observe.read",
+    "import.claimed", "import.counted", "import.stored",
     "dispatch.published", "decide.before_commit",
 })  # fmt: skip
 

@@ -92,6 +92,31 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024 + 64 * 1024  # a call with 5 MB of
 # A forced replay ticks each call by itself, and a run may have thousands; with Django's 1,000 nobody could force those.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 25_000
 
+# -- files -----------------------------------------
+# Lists of recipients, and later what is attached to a mail. With S3_BUCKET they lie there; otherwise, for a product on
+# one machine, in its data folder. Either way under the SHA-256 of what they hold.
+S3_BUCKET = env.str("S3_BUCKET", default="")
+MEDIA_ROOT = DATA_DIR / "files"
+IMPORT_MOST_MB = env.int("IMPORT_MOST_MB", default=200)  # of one list
+FILE_UPLOAD_HANDLERS = ["dashboard.uploads.LimitedUpload"]
+FILE_UPLOAD_TEMP_DIR = env.str("FILE_UPLOAD_TEMP_DIR", default=None)
+_KEPT: dict[str, object] = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+if S3_BUCKET:
+    _KEPT = {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": S3_BUCKET,
+            "endpoint_url": env.str("S3_ENDPOINT_URL", default=None),
+            "region_name": env.str("S3_REGION", default=None),
+            "default_acl": None,
+            "file_overwrite": True,
+        },
+    }
+STORAGES = {
+    "default": _KEPT,
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+
 # -- people -----------------------------------------
 AUTH_USER_MODEL = "approvals.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
@@ -155,6 +180,7 @@ CELERY_TASK_ROUTES = {
     "approvals.tasks.replay.*": {"queue": "replay"},
     "approvals.tasks.send.*": {"queue": "send"},
     "approvals.tasks.observe.*": {"queue": "observe"},
+    "approvals.tasks.imports.*": {"queue": "import"},
 }
 
 # -- mail -----------------------------------------

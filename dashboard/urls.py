@@ -4,8 +4,9 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from dashboard.routes import decide_routes
 from dashboard.routes_campaigns import campaign_routes
+from dashboard.routes_datasets import dataset_routes
 from dashboard.routes_setup import setup_routes
-from dashboard.views import authority, decisions, health, home, mail, queue, refusals, subjects
+from dashboard.views import authority, decisions, health, home, mail, queue, refusals, subjects, unsubscribe
 
 # Read within a workspace; the middleware binds it by the slug.
 read_routes: list[URLPattern] = [
@@ -43,7 +44,11 @@ closed_routes: list[URLPattern] = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.page, name="home"),
-    path("w/<slug:slug>/", include([*read_routes, *decide_routes, *campaign_routes, *setup_routes])),
+    path(
+        "w/<slug:slug>/",
+        include([*read_routes, *decide_routes, *campaign_routes, *dataset_routes, *setup_routes]),
+    ),
+    path("u/<str:token>", unsubscribe.page, name="unsubscribe"),
     path("mail/", include(mail_routes)),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

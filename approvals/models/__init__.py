@@ -2,6 +2,7 @@
 
 from approvals.models.beat import Beat
 from approvals.models.campaign import AudienceRow, Campaign, Version
+from approvals.models.dataset import Dataset, DatasetRow
 from approvals.models.decision import Decision
 from approvals.models.delivery import Delivery
 from approvals.models.event import Event, RunTool, ToolCall
@@ -12,11 +13,12 @@ from approvals.models.place import Place
 from approvals.models.queue_item import QueueItem
 from approvals.models.run import Run
 from approvals.models.runtime import Runtime, Token
+from approvals.models.suppression import Suppression
 from approvals.models.user import User
 from approvals.models.workspace import Member, Workspace
 
 __all__ = [
-    "AgentSession", "AudienceRow", "Beat", "Campaign", "Decision", "Delivery", "Event", "Job", "Member", "Observation",
-    "Payload", "Place", "QueueItem", "Run", "RunTool", "Runtime", "StoredRow", "Token", "ToolCall", "User", "Version",
-    "Workspace",
+    "AgentSession", "AudienceRow", "Beat", "Campaign", "Dataset", "DatasetRow", "Decision", "Delivery", "Event", "Job",
+    "Member", "Observation", "Payload", "Place", "QueueItem", "Run", "RunTool", "Runtime", "StoredRow", "Suppression",
+    "Token", "ToolCall", "User", "Version", "Workspace",
 ]  # fmt: skip

@@ -63,7 +63,7 @@ class Version(IdentifiedModel):
 
 
 class AudienceRow(WorkspaceModel):
-    """One proposed recipient, whatever became of it: addressable, duplicate or refused with a reason."""
+    """One proposed recipient, whatever became of it: addressable, or duplicate, suppressed or refused with a reason."""
 
     id = models.BigAutoField(primary_key=True)
     version = Reference("approvals.Version", related_name="audience")

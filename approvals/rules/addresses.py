@@ -25,6 +25,12 @@ _SPECIAL_TOPS = frozenset(name.rpartition(".")[2] for name in _SPECIAL_USE)
 _NOT_IN_A_HEADER = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _NOT_IN_A_NAME = re.compile(r'[<>@,;:"\\]')
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# What spreadsheets and web pages leave around an address and nobody sees: spaces of any kind, joiners, marks.
+_AROUND = (
+    " \t\r\n\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e"
+    "\u200f\u202f\u205f\u2060\u3000\ufeff"
+)
+_TWO = re.compile(r"@[^@<>\"]*[,;\s]+[^@]*@|@.*>.*<.*@", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
 
 
@@ -114,6 +120,26 @@ def check_mailbox(text: str) -> Mailbox | Refused:
         return Refused('The name has a character that needs quotes. Write "Name" <address>.')
     address = check_address(address_text)
     return address if isinstance(address, Refused) else Mailbox(name, address)
+
+
+def plain_recipient(text: str) -> str | None:
+    """The quick half of `check_recipient`: the normal form of what is plainly an address, and None for all else."""
+    return None if "{" in text else _surely_good(text)
+
+
+def check_recipient(text: str) -> Address | Refused:
+    """The address of a cell of a list: with a name before it or spaces around it too, but never two of them."""
+    if normal := plain_recipient(text):
+        return Address(normal)
+    bare = text.strip(_AROUND)
+    if "{{" in bare or "}}" in bare:
+        return Refused("The address holds a merge field. Write the address itself.")
+    if _TWO.search(bare):
+        return Refused("There is more than one address here. Give each a row of its own.")
+    if not bare.endswith(">"):
+        return check_address(bare)
+    mailbox = check_mailbox(bare)
+    return mailbox if isinstance(mailbox, Refused) else mailbox.address
 
 
 def check_header(text: str) -> str | None:

@@ -26,8 +26,12 @@ def envelope_for(
     variables: Mapping[str, object],
     date: datetime,
     message_id: str | None = None,
+    unsubscribe: str = "",
 ) -> tuple[Envelope, set[str]]:
-    """(the message for one recipient, the merge fields that have no value for them)."""
+    """(the message for one recipient, the merge fields that have no value for them).
+
+    `unsubscribe` is the address with which they unsubscribe by one click, RFC 8058; without it none is named.
+    """
     subject, missing_in_subject = merge(content.subject, variables)
     text, missing_in_text = merge(content.text, variables)
     html, missing_in_html = merge(content.html, variables, html=True)
@@ -41,5 +45,10 @@ def envelope_for(
         html=html or None,
         message_id=message_id,
         date=date,
+        headers=_one_click(unsubscribe) if unsubscribe else {},
     )
     return envelope, missing_in_subject | missing_in_text | missing_in_html
+
+
+def _one_click(address: str) -> Mapping[str, str]:
+    return {"List-Unsubscribe": f"<{address}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}

@@ -19,6 +19,7 @@ ROLE_PERMISSIONS: Mapping[str, frozenset[str]] = {
             "resume_replay",
             "answer_calls",
             "stop_replay",
+            "suppress",
             "read_log",
         }
     ),
@@ -33,6 +34,9 @@ ROLE_PERMISSIONS: Mapping[str, frozenset[str]] = {
             "resume_send",
             "confirm_call",
             "reject_call",
+            "import_audience",
+            "suppress",
+            "release_suppressed",
             "read_log",
         }
     ),
@@ -63,6 +67,9 @@ PERMISSION_TEXT: Mapping[str, str] = {
     "stop_send": "stop a campaign",
     "resume_replay": "let a paused replay go on",
     "resume_send": "let a paused sending go on",
+    "import_audience": "import a list of recipients",
+    "suppress": "say that an address is not to be written to",
+    "release_suppressed": "let an address be written to again",
     "read_log": "read the decisions",
     "export_log": "export the decisions",
     "set_up": "set this workspace up",
@@ -91,6 +98,8 @@ PERMISSION_FOR_DECISION: Mapping[str, str] = {
     "stop": "stop_send",
     "resume_replay": "resume_replay",
     "resume_send": "resume_send",
+    "suppress": "suppress",
+    "unsuppress": "release_suppressed",
 }
 
 

@@ -28,6 +28,23 @@ def _with_apostrophe(found: re.Match[str]) -> str:
     return f"{between}'{first}" if _is_sign(first) else f"{between}{first}"
 
 
+def may_hold_formula(text: str) -> bool:
+    """False where certainly none of the cells that this text is made of looks like a formula."""
+    return _SUSPECT.search(text) is not None
+
+
+def looks_like_formula(text: str) -> bool:
+    """Whether `cell` would change it: a spreadsheet could take it, or a part of it, for a formula."""
+    return cell(text) != text
+
+
 def _is_sign(char: str) -> bool:
     """Whether a formula can begin with it. Wide and small forms (U+FF1D, U+FE62) count like their plain ones."""
     return normalize("NFKC", char) in _FORMULA
+
+
+# Without one of these signs and without a break no text becomes a formula; a test asks every character there is.
+_WHERE_SIGNS_ARE = (*range(0x80), *range(0x2000, 0x2300), *range(0xFB00, 0x10000))
+_SUSPECT = re.compile(
+    f"[\\t\\r\\n{re.escape(''.join(chr(code) for code in _WHERE_SIGNS_ARE if _is_sign(chr(code))))}]"
+)

@@ -29,6 +29,7 @@ SET_UP = (
     "token_created",
     "token_revoked",
     "log_verified",
+    "dataset_imported",
 )
 OTHERS = ("rule", "token", "operator", "system")  # who writes in the log without being a member
 NOT_AN_OUTCOME = ~Q(kind="outcome")  # beside a decision its job says what came of it

@@ -94,7 +94,7 @@ _MAILINGS = """
           select from approvals_delivery d where d.version_id = v.id and d.state = s.state limit %s) d))
         from unnest(array['planned','attempting','sent','failed','in_doubt','skipped']) s(state)),
       (select count(*) from (select from approvals_audiencerow a
-        where a.version_id = v.id and a.state in ('duplicate', 'refused') limit %s) a)
+        where a.version_id = v.id and a.state in ('duplicate', 'suppressed', 'refused') limit %s) a)
     from approvals_campaign c
     cross join lateral (select v.id, v.subject_line from approvals_version v
       where v.workspace_id = c.workspace_id and v.campaign_id = c.id order by v.number desc limit 1) v

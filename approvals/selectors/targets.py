@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
-from approvals.models import Campaign, Delivery, Job, Run, Runtime, Workspace
+from approvals.models import Campaign, Delivery, Job, Run, Runtime, Suppression, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Where:
 
 def where_of(kind: str, target_id: UUID) -> Where | None:
     """Where an entry belongs that is about this run, call (by its run), campaign, delivery or job, or about what is
-    set up: the workspace or a runtime. None where there is no such thing.
+    set up (the workspace or a runtime) or suppressed. None where there is no such thing.
     """
     match kind:
         case "run" | "call":
@@ -35,15 +36,18 @@ def where_of(kind: str, target_id: UUID) -> Where | None:
         case "job":
             job = Job.objects.select_related("run", "campaign", "delivery").filter(id=target_id).first()
             return where_of_job(job) if job else None
-        case "workspace":
-            return _set_up(Workspace.objects.filter(id=target_id).first())
-        case "runtime":
-            return _set_up(Runtime.objects.filter(id=target_id).first())
+        case "workspace" | "runtime" | "suppression":
+            return _named(_MODELS[kind].objects.filter(id=target_id).first())
         case _:
             raise ValueError(f"nothing is decided about a {kind}")
 
 
-def _set_up(thing: Workspace | Runtime | None) -> Where | None:
+_MODELS: Mapping[str, Any] = {"workspace": Workspace, "runtime": Runtime, "suppression": Suppression}
+
+
+def _named(thing: Workspace | Runtime | Suppression | None) -> Where | None:
+    if isinstance(thing, Suppression):
+        return Where(agent=thing.scope, named={"email": thing.dedupe_key})
     return Where(named={"name": thing.name}) if thing else None
 
 

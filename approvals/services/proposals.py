@@ -1,6 +1,6 @@
 """Campaigns that agents propose: stored once, with every recipient and why some get nothing, and sealed at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,12 +11,16 @@ from django.db.models.functions import Now
 
 from approvals.access.actors import TokenBearer
 from approvals.access.campaigns import campaigns_of_bearer, require_proposer
+from approvals.access.datasets import dataset_for_bearer
 from approvals.access.runs import run_for_bearer
 from approvals.exceptions import Conflict, Invalid, NotFound
 from approvals.models import AudienceRow, Campaign, Delivery, Runtime, Version
-from approvals.rules.addresses import Address, Refused, check_address, check_header, check_mailbox
+from approvals.rules.addresses import Address, Mailbox, Refused, check_address, check_header, check_mailbox
 from approvals.rules.digests import canonical, version_digest
 from approvals.rules.messages import merge, message_id_of
+from approvals.selectors.suppressions import suppressed_among
+from approvals.services import filling
+from approvals.services.importing import ON_THE_LIST
 from approvals.services.secrets import keyed_digest
 
 _BATCH = 1_000  # rows an INSERT
@@ -46,6 +50,8 @@ class Proposal:
     text: str
     html: str
     recipients: Sequence[Recipient]
+    dataset_id: UUID | None = None  # an imported list in place of recipients
+    where: Mapping[str, str] | None = None  # which of its rows: columns, and the value of each
 
 
 def propose(*, by: TokenBearer, proposal: Proposal) -> tuple[Campaign, bool]:
@@ -70,7 +76,8 @@ def propose(*, by: TokenBearer, proposal: Proposal) -> tuple[Campaign, bool]:
 
 def _body(proposal: Proposal) -> dict[str, Any]:
     """What makes two proposals the same."""
-    return {
+    of_list = {"dataset_id": str(proposal.dataset_id), "where": proposal.where} if proposal.dataset_id else {}
+    return of_list | {
         "external_id": proposal.external_id,
         "name": proposal.name,
         "purpose": proposal.purpose,
@@ -100,7 +107,9 @@ def _known(by: TokenBearer, proposal: Proposal, digest: str) -> Campaign | None:
 
 @transaction.atomic
 def _store(by: TokenBearer, proposal: Proposal, digest: str) -> Campaign:
-    _check_headers(proposal)
+    sender = _check_headers(proposal)
+    if proposal.dataset_id is not None:
+        _check_list(by, proposal)
     campaign = Campaign.objects.create(
         workspace_id=by.workspace_id,
         runtime_id=by.runtime_id,
@@ -122,11 +131,32 @@ def _store(by: TokenBearer, proposal: Proposal, digest: str) -> Campaign:
         text=proposal.text,
         html=proposal.html,
     )
-    _fill(version, proposal)
+    if proposal.dataset_id is None:
+        _fill(version, proposal, campaign.agent)
+    else:
+        filling.fill(
+            version,
+            dataset_id=proposal.dataset_id,
+            where=proposal.where,
+            agent=campaign.agent,
+            sender=sender,
+        )
+    _seal(version, proposal)
     return campaign
 
 
-def _check_headers(proposal: Proposal) -> None:
+def _check_list(by: TokenBearer, proposal: Proposal) -> None:
+    if proposal.dataset_id is None:
+        return
+    try:
+        dataset = dataset_for_bearer(by, proposal.dataset_id)
+    except NotFound:
+        raise Invalid("dataset_id", "There is no such list, or none that this token may use.") from None
+    filling.usable(dataset, proposal.where)
+
+
+def _check_headers(proposal: Proposal) -> Mailbox:
+    """The sender; Invalid for a header field that cannot be written."""
     sender = check_mailbox(proposal.sender)
     if isinstance(sender, Refused):
         raise Invalid("from", sender.reason)
@@ -135,6 +165,7 @@ def _check_headers(proposal: Proposal) -> None:
         raise Invalid("reply_to", reply_to.reason)
     if reason := check_header(proposal.subject):
         raise Invalid("subject", reason)
+    return sender
 
 
 def _agent(by: TokenBearer, proposal: Proposal) -> str:
@@ -147,9 +178,13 @@ def _agent(by: TokenBearer, proposal: Proposal) -> str:
         raise Invalid("run_id", "There is no such run, or none that this token may see.") from None
 
 
-def _fill(version: Version, proposal: Proposal) -> None:
-    """Store the audience and one delivery for each that can be addressed, and seal the version."""
+def _fill(version: Version, proposal: Proposal, agent: str) -> None:
+    """Store the audience and one delivery for each that can be addressed."""
     rows, keys = _audience(version, proposal)
+    suppressed = suppressed_among([*keys.values()], agent=agent)
+    for row in rows:
+        if keys.get(row.position) in suppressed:
+            row.state, row.reason = "suppressed", ON_THE_LIST
     AudienceRow.objects.bulk_create(rows, batch_size=_BATCH)
     deliveries = []
     for row in rows:
@@ -168,6 +203,10 @@ def _fill(version: Version, proposal: Proposal) -> None:
         delivery.message_id = message_id_of(delivery.id.hex, proposal.sender)
         deliveries.append(delivery)
     Delivery.objects.bulk_create(deliveries, batch_size=_BATCH)
+
+
+def _seal(version: Version, proposal: Proposal) -> None:
+    """From here neither the version nor its audience changes; its digest stands for both."""
     digest = version_digest(
         headers={
             "name": proposal.name,
@@ -179,7 +218,7 @@ def _fill(version: Version, proposal: Proposal) -> None:
         },
         text=proposal.text,
         html=proposal.html or None,
-        recipients=((row.position, row.address, row.vars) for row in rows if row.state == "addressable"),
+        recipients=filling.addressed(version),
     )
     Version.objects.filter(id=version.id).update(digest=digest, sealed_at=Now())
 

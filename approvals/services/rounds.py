@@ -22,6 +22,8 @@ from approvals.services.jobs import Claim
 from approvals.services.sending import DUE_AGAIN, Sealed
 
 ATTEMPTS = 5  # for one recipient whose server keeps asking to wait
+UNSUBSCRIBED = "They unsubscribed, so nothing was sent."
+SUPPRESSED = "This address is on the list of those who are not to be written to, so nothing was sent."
 NOT_ALLOWED = "Only recipients at {domains} are written to here (ALLOWED_RECIPIENT_DOMAINS)."
 
 
@@ -72,13 +74,18 @@ class Round:
     wait_s: float = 0
 
 
-_NEXT = """
+# The entries by which a recipient is not to be written to by an agent.
+_SUPPRESSED = """
+    from approvals_suppression s where s.workspace_id = d.workspace_id and s.dedupe_key = d.dedupe_key
+      and s.scope in ('', {agent}) and s.released_at is null"""
+_NEXT = f"""
     select d.id, d.position, d.address, d.message_id, a.vars, date_trunc('second', clock_timestamp()),
-      d.attempt > 0, a.erased_at is not null
+      d.attempt > 0, a.erased_at is not null, (select max(s.reason) {_SUPPRESSED.format(agent='c.agent')})
     from approvals_delivery d
     join approvals_audiencerow a on a.workspace_id = d.workspace_id and a.id = d.audience_row_id
-    where d.version_id = %s and d.state = 'planned' and {which} limit %s
-"""
+    join approvals_campaign c on c.workspace_id = d.workspace_id and c.id = d.campaign_id
+    where d.version_id = %s and d.state = 'planned' and {{which}} limit %s
+"""  # noqa: S608 - the words are this module's own
 _THIS_ONE = _NEXT.format(which=f"d.id = %s and (d.attempt = 0 or {DUE_AGAIN} < clock_timestamp())")
 # A recipient that somebody sends to again has a job of its own.
 _NOBODYS = """d.id <> all (array(select own.delivery_id from approvals_job own where own.campaign_id = %s
@@ -101,7 +108,7 @@ def upcoming(*, held: Claim, sealed: Sealed, after: int, at_most: int) -> list[P
     else:
         rows = _rows(_FIRST_TIME, [version, after, job_of, at_most])
         rows = rows or _rows(_ONCE_MORE, [version, settings.SEND_RETRY_S, job_of, at_most])
-    return [Planned(*row, ERASED if erased else _not_allowed(row[2])) for *row, erased in rows]  # type: ignore[call-arg]
+    return [Planned(*row, _why_not(row[2], erased, listed)) for *row, erased, listed in rows]  # type: ignore[call-arg]
 
 
 def _rows(statement: str, values: Sequence[Any]) -> list[Any]:
@@ -110,7 +117,11 @@ def _rows(statement: str, values: Sequence[Any]) -> list[Any]:
         return list(cursor.fetchall())
 
 
-def _not_allowed(address: str) -> str:
+def _why_not(address: str, erased: bool, listed: str | None) -> str:
+    if erased:
+        return ERASED
+    if listed:
+        return UNSUBSCRIBED if listed == "unsubscribed" else SUPPRESSED
     allowed = [domain.lower() for domain in settings.ALLOWED_RECIPIENT_DOMAINS]
     if not allowed or address.rpartition("@")[2].lower() in allowed:
         return ""
@@ -147,7 +158,7 @@ _MAY = """(c.status = 'sending' or j.delivery_id is not null)
 # settled by whoever made their intent, lease or no lease. Whatever forbids a message is asked where its row is opened.
 _TURN = f"""
     with mine as materialized (
-      select {_MAY} as may from approvals_campaign c
+      select {_MAY} as may, c.agent from approvals_campaign c
       join approvals_job j on j.workspace_id = c.workspace_id and j.campaign_id = c.id
       where c.id = %(campaign)s and j.id = %(job)s for no key update of c, j
     ), settled as (
@@ -164,6 +175,7 @@ _TURN = f"""
       where (select may from mine) and d.id = w.id and d.state = 'planned' and d.version_id = %(version)s
         and exists (select from approvals_version v where v.id = %(version)s and v.digest = %(digest)s)
         and exists (select from approvals_audiencerow a where a.id = d.audience_row_id and a.erased_at is null)
+        and not exists (select {_SUPPRESSED.format(agent='(select agent from mine)')})
       returning d.id
     )
     select coalesce((select may from mine), false), array(select id from settled), array(select id from opened)

@@ -1,13 +1,16 @@
 """Secrets at rest: encrypted with FIELD_KEY, or kept as a digest only."""
 
+import base64
 import hashlib
 import hmac
 import secrets
+from uuid import UUID
 
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+_UUID_BYTES, _MAC_BYTES = 16, 16
 TOKEN_PREFIX = "sl_"  # noqa: S105 - a mark by which a leaked token can be recognised, not a secret
 
 
@@ -45,3 +48,25 @@ def token_digest(token: str) -> bytes:
 def keyed_digest(text: str) -> str:
     """An HMAC by which a repeated request is recognised, and from which nobody can guess an erased one."""
     return hmac.new(settings.FIELD_KEY.encode(), text.encode(), "sha256").hexdigest()
+
+
+def unsubscribe_token(delivery_id: UUID) -> str:
+    """What stands in the address with which the recipient of this delivery unsubscribes."""
+    return base64.urlsafe_b64encode(delivery_id.bytes + _unsubscribe_mac(delivery_id)).decode().rstrip("=")
+
+
+def delivery_of_token(token: str) -> UUID | None:
+    """Whose address that is; None for one that we did not make."""
+    try:
+        data = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        return None
+    if len(data) != _UUID_BYTES + _MAC_BYTES:
+        return None
+    delivery_id = UUID(bytes=data[:_UUID_BYTES])
+    return delivery_id if hmac.compare_digest(data[_UUID_BYTES:], _unsubscribe_mac(delivery_id)) else None
+
+
+def _unsubscribe_mac(delivery_id: UUID) -> bytes:
+    key = settings.FIELD_KEY.encode()
+    return hmac.new(key, b"unsubscribe " + delivery_id.bytes, "sha256").digest()[:_MAC_BYTES]

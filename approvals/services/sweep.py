@@ -26,7 +26,11 @@ class Due:
 def due(*, at_most: int) -> list[Due]:
     """What is due now, in all workspaces."""
     with connection.cursor() as cursor:
-        cursor.execute("select what, workspace_id, id, kind, fence from due(%s)", [at_most])
+        cursor.execute(
+            "select what, workspace_id, id, kind, fence from due(%s)"
+            " union all select what, workspace_id, id, kind, fence from due_imports(%s)",
+            [at_most, at_most],
+        )
         return [Due(*row) for row in cursor.fetchall()]
 
 

@@ -28,6 +28,7 @@ from approvals.services import rounds
 from approvals.services.jobs import Claim
 from approvals.services.rounds import Ending, Planned
 from approvals.services.sending import Sealed, Trouble
+from approvals.services.suppressions import link_for
 from approvals.tasks import leaving
 
 CHUNK = 200  # recipients read at once
@@ -188,6 +189,7 @@ def message_for(content: Content, planned: Planned) -> Message | Ending:
             variables=json.loads(planned.vars),
             message_id=planned.message_id,
             date=planned.date,
+            unsubscribe=link_for(planned.delivery_id, settings.BASE_URL),
         )
         raw = build(envelope)
     except Invalid as invalid:

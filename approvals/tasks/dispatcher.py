@@ -34,6 +34,7 @@ TASKS = {
     "replay": "approvals.tasks.replay.execute",
     "send": "approvals.tasks.send.execute",
     "observe": "approvals.tasks.observe.execute",
+    "import": "approvals.tasks.imports.execute",
 }
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _WAKE = re.compile(rf"({_UUID}) ({_UUID}) ({'|'.join(TASKS)}) (\d{{1,18}})")  # sql/0005_decisions

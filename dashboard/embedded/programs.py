@@ -5,7 +5,7 @@ RESTORED = ["manage.py", "restored", "--yes"]
 DISPATCH = ["manage.py", "dispatch"]
 DEMO_PREPARE = ["manage.py", "demo", "prepare"]
 DEMO_RUN = ["manage.py", "demo", "run"]
-QUEUES = ("replay", "send", "observe")
+QUEUES = ("replay", "send", "observe", "import")
 
 
 def web(descriptor: int) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from django.conf import settings
 from django.urls import reverse
 
 from approvals.exceptions import Invalid
@@ -12,6 +13,7 @@ from approvals.rules.content import Content, envelope_for
 from approvals.rules.decisions import ERASED
 from approvals.rules.messages import Envelope, build, merge
 from approvals.selectors.campaigns import CampaignFacts, Recipient
+from approvals.services.suppressions import link_for
 from dashboard.forms import campaigns as form
 from dashboard.presenters import chips
 from dashboard.presenters.campaigns import Header, Picker, Preview, Raw
@@ -57,6 +59,7 @@ def message_to(recipient: Recipient, content: Content, now: datetime) -> Made:
         variables=recipient.variables,
         message_id=recipient.message_id,
         date=(recipient.attempted_at or now).replace(microsecond=0),
+        unsubscribe=link_for(recipient.delivery_id, settings.BASE_URL),
     )
     if recipient.erased:
         return Made(envelope, (), b"", ERASED)

@@ -36,6 +36,7 @@ def shell_of_workspace(
     if actor.may("read_log"):
         nav.append(NavItem("Decisions", places.decisions(), current == "decisions"))
         nav.append(NavItem("Authority", places.authority(), current == "authority"))
+    nav.append(NavItem("Lists", places.datasets(), current == "datasets"))
     if actor.may("set_up"):
         nav.append(NavItem("Setup", places.setup(), current == "setup"))
     if catches_mail:

@@ -147,6 +147,9 @@ _TRIED = {
     "resume_replay": "resumption",
     "resume_send": "resumption",
     "runtime_added": "new runtime",
+    "dataset_imported": "new list",
+    "suppress": "suppression",
+    "unsuppress": "release",
     "runtime_changed": "new database address",
 }
 

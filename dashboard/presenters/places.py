@@ -68,6 +68,34 @@ class Places:
         """One entry of the log."""
         return _with(_address_of("decision", self.slug, decision_id), query)
 
+    def datasets(self, query: str = "") -> str:
+        """All lists of recipients, and the form that sends one."""
+        return _with(reverse("datasets", args=[self.slug]), query)
+
+    def upload(self) -> str:
+        """Where a list is sent."""
+        return reverse("dataset_upload", args=[self.slug])
+
+    def dataset(self, dataset_id: UUID | str, query: str = "") -> str:
+        """One list of recipients."""
+        return _with(_address_of("dataset", self.slug, dataset_id), query)
+
+    def dataset_live(self, dataset_id: UUID | str) -> str:
+        """The fragment that follows an import."""
+        return _address_of("dataset_live", self.slug, dataset_id)
+
+    def suppressions(self, query: str = "") -> str:
+        """Who is not to be written to."""
+        return _with(reverse("suppressions", args=[self.slug]), query)
+
+    def suppress(self) -> str:
+        """Where an address is put on that list."""
+        return reverse("suppression_add", args=[self.slug])
+
+    def release(self, suppression_id: UUID | str) -> str:
+        """Where one is taken off it."""
+        return _address_of("suppression_release", self.slug, suppression_id)
+
     def setup(self) -> str:
         """Where the workspace is set up."""
         return reverse("setup", args=[self.slug])

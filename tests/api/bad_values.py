@@ -130,8 +130,10 @@ CALLS = {
             "subject": required(400) | {"another header": "Hello\r\nBcc: eve@shop.example.com"},
             "text": TEXT | {"empty": "", "blank": " \n "},
             "html": {name: value for name, value in TEXT.items() if name != "null"},
+            "dataset_id": UUID,
+            "where": {"without a list": {"country": "DE"}, "number": 1, "text": "x"},
             "recipients": OBJECT | {"empty": [], "too many": [{"email": "a@b.example.com"}] * 10_001},
         },
-        frozenset({"purpose", "send_by", "run_id", "reply_to", "html"}),
+        frozenset({"purpose", "send_by", "run_id", "reply_to", "html", "dataset_id", "where"}),
     ),
 }

@@ -31,7 +31,8 @@ def test_a_campaign_waits_for_a_person(caller: Caller) -> None:
     assert len(told["digest"]) == 64
     assert (
         told["counts"]
-        == {"total": 2, "addressable": 2, "duplicate": 0, "refused": 0, "planned": 2} | NOTHING_SENT
+        == {"total": 2, "addressable": 2, "duplicate": 0, "suppressed": 0, "refused": 0, "planned": 2}
+        | NOTHING_SENT
     )
 
 
@@ -62,6 +63,7 @@ def test_deliveries_are_counted_by_state(caller: Caller) -> None:
         "total": 3,
         "addressable": 3,
         "duplicate": 0,
+        "suppressed": 0,
         "refused": 0,
         "planned": 2,
     } | NOTHING_SENT | {"skipped": 1}
@@ -126,7 +128,7 @@ def test_who_cannot_be_addressed_is_excluded_with_the_reason(caller: Caller) -> 
     ]
     proposed = propose(caller, recipients=recipients(*given))
     assert proposed["counts"] == {
-        "total": 13, "addressable": 2, "duplicate": 2, "refused": 9, "planned": 2,
+        "total": 13, "addressable": 2, "duplicate": 2, "suppressed": 0, "refused": 9, "planned": 2,
     } | NOTHING_SENT  # fmt: skip
     with bind(caller.workspace_id), transaction.atomic():
         rows = list(AudienceRow.objects.order_by("position"))

@@ -35,6 +35,8 @@ def test_every_call_is_listed(document: Any) -> None:
         ("POST", "/api/v1/runs/{run_id}/replay"),
         ("POST", "/api/v1/campaigns"),
         ("GET", "/api/v1/campaigns/{campaign_id}"),
+        ("POST", "/api/v1/datasets"),
+        ("GET", "/api/v1/datasets/{dataset_id}"),
     }
 
 

@@ -23,6 +23,7 @@ KEYS = {
         *("of_limit_1", "of_limit_4", "vs_post_office", "ours_per_s", "limit_per_s"),
         *("peak_mb", "peak_mb_million"),
     },
+    "import": {"rows_per_s", "of_copy", "peak_mb"},
     "log": {
         *("of_unchained_one", "of_unchained_eight", "verify_per_s"),
         *("rls_ratio_queue", "rls_ratio_search"),

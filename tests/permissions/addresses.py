@@ -90,6 +90,13 @@ IN_A_WORKSPACE = (
     Address(
         "w/<slug>/jobs/<uuid>/resolve", decides="resolve_run", about="job", form={**REASON, "resolution": "leave"}
     ),
+    Address("w/<slug>/datasets/", reads="view"),
+    Address("w/<slug>/datasets/upload", decides="import_audience"),
+    Address("w/<slug>/datasets/<uuid>/", reads="view", about="dataset"),
+    Address("w/<slug>/datasets/<uuid>/live", reads="view", about="dataset"),
+    Address("w/<slug>/suppressions/", reads="view"),
+    Address("w/<slug>/suppressions/add", decides="suppress"),
+    Address("w/<slug>/suppressions/<uuid>/release", decides="release_suppressed", about="suppression", form=REASON),
     Address("w/<slug>/campaigns/<uuid>/", reads="view", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/message/<uuid>", reads="view", about="delivery"),
     Address("w/<slug>/campaigns/<uuid>/message/<uuid>/source", reads="view", about="delivery"),
@@ -116,6 +123,7 @@ ELSEWHERE: dict[str, tuple[tuple[int, int, int], tuple[int, int, int]]] = {
     "mail/<name>/": ((302, 404, 200), (405, 405, 405)),
     "mail/<name>/html/": ((302, 404, 200), (405, 405, 405)),
     "mail/<name>/raw/": ((302, 404, 200), (405, 405, 405)),
+    "u/<token>": ((404, 404, 404), (404, 404, 404)),
     "healthz": ((200, 200, 200), (405, 405, 405)),
     "readyz": ((503, 503, 503), (405, 405, 405)),
     "accounts/login/": ((200, 302, 302), (200, 302, 302)),
@@ -147,6 +155,8 @@ API: dict[str, tuple[str, ...]] = {
     "api/v1/runs/<uuid>/replay": ("POST",),
     "api/v1/campaigns": ("POST",),
     "api/v1/campaigns/<uuid>": ("GET",),
+    "api/v1/datasets": ("POST",),
+    "api/v1/datasets/<uuid>": ("GET",),
 }
 # What of it anybody may read, and what they are answered.
 API_OPEN = {
@@ -173,7 +183,12 @@ def _walk(patterns: list[URLPattern | URLResolver], before: str) -> Iterator[str
 
 def _plain(route: str) -> str:
     """Converters without what does not matter here: `<uuid:run_id>` is `<uuid>`, `<str:name>` is `<name>`."""
-    for long, short in (("<slug:slug>", "<slug>"), ("<str:name>", "<name>"), ("<str:key>", "<key>")):
+    for long, short in (
+        ("<slug:slug>", "<slug>"),
+        ("<str:name>", "<name>"),
+        ("<str:key>", "<key>"),
+        ("<str:token>", "<token>"),
+    ):
         route = route.replace(long, short)
     for kind in ("uuid", "uuidstr"):
         while (start := route.find(f"<{kind}:")) >= 0:
@@ -191,6 +206,7 @@ def path_of(route: str, slug: str = "", *ids: UUID | str) -> str:
         ("^confirm-email/(?P<key>[-:\\w]+)/$", "confirm-email/abc/"),
         ("^(?P<rest>.*)$", "nowhere"),
         ("<key>", "abc"),
+        ("<token>", "abc"),
     ):
         path = path.replace(pattern, example)
     return path

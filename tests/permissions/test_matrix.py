@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from approvals.db.binding import bind
-from approvals.models import Decision, Job
+from approvals.models import Dataset, Decision, Job, Suppression
 from approvals.services import campaigns, setup
 from approvals.services.health import Readiness
 from dashboard.embedded import mailbox
@@ -61,9 +61,19 @@ class Scene:
                 by=OPERATOR, name="store", kind="adk", base_url="http://127.0.0.1:9",
                 database_url="postgresql://reader@127.0.0.1:9/sessions",
             ).runtime  # fmt: skip
+        with world.bound():
+            dataset = Dataset.objects.create(
+                workspace_id=world.workspace.id, name="list.csv", sha256="0" * 64, size=1, encoding="utf-8",
+                delimiter=",", columns=["email"], address_column="email", by_name="Mia",
+            )  # fmt: skip
+            suppression = Suppression.objects.create(
+                workspace_id=world.workspace.id, dedupe_key="gone@example.com", reason="by_hand"
+            )
         things = {
             "": world.workspace.id,  # for what is about the workspace as a whole
             "runtime": runtime.id,
+            "dataset": dataset.id,
+            "suppression": suppression.id,
             "send_job": world.read(lambda: Job.objects.get(campaign_id=campaign.id)).id,
             "again_job": world.read(lambda: Job.objects.get(delivery_id=failed.id)).id,
             "run": world.run("refund-1", call("c1", "send_email")).id,

@@ -150,6 +150,7 @@ def test_f06_what_the_reviewer_saw_is_what_was_sent_byte_for_byte_but_for_the_da
             envelope, missing = envelope_for(
                 sending.content_of(version), delivery_id=str(one.id), to=one.address, message_id=one.message_id,
                 variables=json.loads(one.audience_row.vars), date=f.NOON,
+                unsubscribe=link_for(one.id, settings.BASE_URL),
             )  # fmt: skip
             assert not missing
             previews[one.address] = build(envelope)

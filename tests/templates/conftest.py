@@ -25,6 +25,7 @@ FRAGMENT_OF = {
     "/w/northwind/jobs/1/": "run-job",
     "/w/northwind/campaigns/1/progress/": "campaign-progress",
     "/w/northwind/campaigns/1/": "campaign-preview",
+    "/w/northwind/datasets/00000000-0000-0000-0000-000000000001/live": "dataset-progress",
     "/w/northwind/setup/00000000-0000-0000-0000-000000000001/live": "setup-reading",
 }
 

@@ -86,6 +86,8 @@ def test_a_form_that_changes_something_is_a_post_with_its_token(html: str) -> No
     for form in Markup(html).forms:
         names = form["names"]
         assert form["action"]
+        if "List-Unsubscribe" in names:  # type: ignore[operator]
+            continue  # acts for whoever holds the link, as RFC 8058 says: without cookie or token
         assert ("csrfmiddlewaretoken" in names) == (form["method"] == "post")  # type: ignore[operator]
 
 
@@ -130,6 +132,7 @@ def test_a_fragment_is_what_its_page_holds() -> None:
         ("run-job", "run-queued"),
         ("campaign-progress", "campaign-sending"),
         ("setup-reading", "setup"),
+        ("dataset-progress", "dataset"),
     ):
         assert _squeezed(render(*FRAGMENTS[fragment])) in _squeezed(render(*PAGES[page]))
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 
 from approvals.models import Job
 from approvals.rules.content import envelope_for
@@ -12,6 +13,7 @@ from approvals.rules.decisions import NOBODY_REACHED
 from approvals.rules.messages import build
 from approvals.rules.permissions import why_not
 from approvals.services import jobs, sending
+from approvals.services.suppressions import link_for
 from tests.services import sends
 from tests.views.forms import form_of, offered, send
 from tests.views.of_campaign_pages import deliveries, page, troubled, without_date
@@ -49,7 +51,9 @@ def test_the_preview_is_what_the_worker_sends_byte_for_byte_but_for_the_date(wor
         variables={"name": "Ann"},
         message_id=intent.message_id,
         date=intent.date,
+        unsubscribe=link_for(intent.delivery_id, settings.BASE_URL),
     )
+    assert envelope.headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     source = shown[shown.index('<pre class="source"') :].split(">", 1)[1].split("</pre>")[0]
     previewed = html.unescape(source).replace("\n", "\r\n").encode()
     assert without_date(previewed) == without_date(build(envelope))

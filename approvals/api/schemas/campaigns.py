@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 from approvals.api.fields import Body, HeaderLine, Id, Line, Note, Text, Time, wrong
 from approvals.services.proposals import Proposal, Recipient
@@ -79,7 +79,20 @@ class CampaignIn(Body):
     subject: HeaderLine
     text: Annotated[Text, AfterValidator(_not_blank)] = Field(min_length=1)
     html: Text | None = None
-    recipients: list[RecipientIn] = Field(min_length=1, max_length=MOST_RECIPIENTS)
+    recipients: list[RecipientIn] = Field(default_factory=list, min_length=1, max_length=MOST_RECIPIENTS)
+    dataset_id: Id | None = Field(None, description="An imported list, in place of recipients.")
+    where: dict[Line, Line] | None = Field(
+        None,
+        description="Which rows of the list: columns, and the value that each must have. Without it all of them.",
+    )
+
+    @model_validator(mode="after")
+    def _one_audience(self) -> "CampaignIn":
+        if ("recipients" in self.model_fields_set) == (self.dataset_id is not None):
+            raise wrong("missing", "Name either recipients or a dataset_id.", field="recipients")
+        if self.where is not None and self.dataset_id is None:
+            raise wrong("where", "Only a list can be filtered.", field="where")
+        return self
 
     def told(self) -> Proposal:
         """The proposal as the service takes it."""
@@ -95,6 +108,8 @@ class CampaignIn(Body):
             text=self.text,
             html=self.html or "",
             recipients=[Recipient(recipient.email, recipient.vars) for recipient in self.recipients],
+            dataset_id=self.dataset_id,
+            where=self.where,
         )
 
 
@@ -104,6 +119,7 @@ class Counts(BaseModel):
     total: int
     addressable: int
     duplicate: int
+    suppressed: int
     refused: int
     planned: int
     attempting: int

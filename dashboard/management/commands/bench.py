@@ -6,18 +6,26 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from approvals.management.operator import OperatorCommand
-from dashboard.bench import adk, decide, ingest, log, queue, send
+from dashboard.bench import adk, decide, imports, ingest, log, queue, send
 from dashboard.bench.telling import Teller
 from dashboard.embedded.trouble import Trouble
 
-BENCHES = {"queue": queue.run, "ingest": ingest.run, "decide": decide.run, "log": log.run, "adk": adk.run, "send": send.run}
+BENCHES = {
+    "queue": queue.run,
+    "ingest": ingest.run,
+    "decide": decide.run,
+    "log": log.run,
+    "adk": adk.run,
+    "import": imports.run,
+    "send": send.run,
+}
 LEAST, MOST = 0.001, 1.0
 
 
 class Command(OperatorCommand):
     """Run one benchmark and print what it found."""
 
-    help = "Measure queue, ingest, decide, log, adk or send on servers of its own; --json prints one JSON object."
+    help = "Measure one promise about speed, on servers of its own; --json prints one JSON object."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", choices=BENCHES, help="what to measure")

@@ -36,6 +36,7 @@ To add one, write a `Case` in the room it belongs to:
 
 from tests.attacks.matrix import (
     closed_lists,
+    datasets,
     decisions,
     isolation,
     journal,
@@ -66,6 +67,7 @@ ROOMS = (
     ownership,
     sessions,
     paths,
+    datasets,
 )
 CASES: tuple[Case, ...] = tuple(case for room in ROOMS for case in room.CASES)
 

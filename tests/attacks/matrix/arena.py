@@ -145,6 +145,7 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
             " reason) values (%s, %s, 1, 'bo@x.example', 'bo@x.example', '{}', 'addressable', '') returning id",
             [home.workspace, draft],
         ).fetchone()
+        named |= _lists(execute, prefix, home)
     named |= _every_state(execute, alpha)
     named["replay"] = _copy(
         execute, "run", alpha.run, external_id="again", replay_of_id=str(alpha.run), started_at=None,
@@ -173,6 +174,34 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
     )
     execute("set session_replication_role = origin")
     return named
+
+
+def _lists(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, UUID]:
+    """A list of one row that is being imported, one that is over, and an address that is on the other list."""
+    rows: dict[str, UUID] = {}
+    for name, sha256, ended in (("dataset", "0", None), ("dataset_over", "1", "2026-01-01T00:00:00Z")):
+        rows[f"{prefix}{name}"] = id = uuid4()
+        execute(
+            "insert into approvals_dataset (id, workspace_id, name, sha256, size, encoding, delimiter, columns,"
+            " address_column, by_name, ended_at) values"
+            " (%s, %s, 'list.csv', repeat(%s, 64), 1, 'utf-8', ',', '[]', 'email', 'Ada', null)",
+            [id, home.workspace, sha256],
+        )
+        execute("update approvals_dataset set ended_at = %s, total = 0 where id = %s", [ended, id])
+    execute(
+        "insert into approvals_datasetrow (workspace_id, dataset_id, position, email, address, dedupe_key, vars, state,"
+        " reason, formula, unfit) values (%s, %s, 2, 'bo@x.example', 'bo@x.example', 'bo@x.example', '{}',"
+        " 'addressable', '', false, '')",
+        [home.workspace, rows[f"{prefix}dataset"]],
+    )
+    for name, key, released in (("suppression", "gone", None), ("released", "back", "2026-01-01T00:00:00Z")):
+        rows[f"{prefix}{name}"] = id = uuid4()
+        execute(
+            "insert into approvals_suppression (id, workspace_id, scope, dedupe_key, reason, source, released_at)"
+            " values (%s, %s, '', %s, 'by_hand', '', %s)",
+            [id, home.workspace, f"{key}@x.example", released],
+        )
+    return rows
 
 
 def _every_state(execute: Callable[..., Any], home: House) -> dict[str, UUID]:

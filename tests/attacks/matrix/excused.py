@@ -28,6 +28,8 @@ EXCUSED: dict[str, str] = {
     "constraint approvals_observation observation_workspace_id": "superfluous: no key cites an observation, and its"
     " id is unique",
     "pinned job_queued()": _WAKES,
+    "trigger approvals_dataset dataset_added": _WAKES,
+    "pinned dataset_added()": _WAKES,
     "pinned payload_forgotten()": "runs as whoever erases, which is owner",
     "pinned refuse_rows_for_sealed()": "a comparison of rows takes no operator but those of an operator family",
     **dict.fromkeys(

@@ -67,6 +67,7 @@ HEARD: dict[str, tuple[str, ...]] = {
     "search_items": OTHER,
     "search_decisions": OTHER,
     "observed_stores": listening_operator("<", "timestamptz"),
+    "due_imports": listening_operator("<=", "timestamptz"),
     "log_anchors": listening_operator("%", "bigint", "integer", "bigint"),
 }
 # Whoever's function of the definer calls ours, runs it with the definer's rights.
@@ -116,6 +117,8 @@ CALLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     "log_anchors": (("select log_anchors('-infinity')",), ()),
+    "due_imports": (("select due_imports(10)",), ()),
+    "home_of_delivery": (("select home_of_delivery(%(delivery)s)",), ()),
     "log_heads": (("select log_heads()",), ()),
 }
 AS_WHOM = dict.fromkeys(("typed_words", "last_word"), "search")  # owner's, called by search's
@@ -219,6 +222,26 @@ LIES = (
         operator("=", "uuid", "uuid", "true"),
         "update approvals_job set status = 'running', fence = fence + 1"
         " where id operator(pg_catalog.=) %(job_held_back)s",
+    ),
+    _stands_in(
+        "refuse_change_of_dataset()",
+        "fail, and keep half of it",
+        operator("<>", "text", "text", "false"),
+        "update approvals_dataset set ended_at = now(), trouble = 'eve', addressable = 1"
+        " where id operator(pg_catalog.=) %(dataset)s",
+    ),
+    _stands_in(
+        "refuse_rows_of_dataset()",
+        "add somebody to a list that is over",
+        operator("=", "uuid", "uuid", "true"),
+        insert("datasetrow", dataset_id="%(dataset_over)s"),
+    ),
+    _stands_in(
+        "refuse_change_of_suppression()",
+        "have somebody suppressed for another reason",
+        operator("=", "jsonb", "jsonb", "true"),
+        "update approvals_suppression set reason = 'complained' where id operator(pg_catalog.=) %(suppression)s",
+        behind=("no update (reason) on approvals_suppression for app",),
     ),
     _stands_in(
         "refuse_unrevoking()",

@@ -23,6 +23,9 @@ CHANGE = {
     "audiencerow": "address = 'eve@x.example'",
     "beat": "detail = 'eve'",
     "campaign": "comment = 'eve'",
+    "dataset": "notice = 'eve'",
+    "datasetrow": "email = 'eve'",
+    "suppression": "released_at = now()",
     "decision": "actor_name = 'Eve'",
     "decisionword": "decision_id = gen_random_uuid()",
     "delivery": "reply = 'eve'",
@@ -46,7 +49,18 @@ CHANGE = {
 # One row of alpha, where a change of all would make two of them the same.
 ONE = {
     noun: f"id = %({noun})s"
-    for noun in ("member", "runtime", "token", "run", "job", "campaign", "delivery", "observation")
+    for noun in (
+        "member",
+        "runtime",
+        "token",
+        "run",
+        "job",
+        "campaign",
+        "delivery",
+        "observation",
+        "dataset",
+        "suppression",
+    )
 } | {
     "version": "id = %(draft)s",
     "user": "id = %(stranger)s",
@@ -68,6 +82,7 @@ VALUE = {
 INGEST_BEHIND = {
     # Somebody who may not read the log cannot chain an entry either, and has to bring what the chain would set.
     "decision": ("trigger approvals_decision decision_chained",),
+    "datasetrow": ("trigger approvals_datasetrow datasetrow_of_an_open_dataset",),
     "job": (
         "constraint approvals_job job_decision_same_workspace",
         "trigger approvals_job job_has_its_decision",
@@ -129,6 +144,8 @@ CALLS: dict[tuple[str, str], tuple[str | tuple[str, ...], tuple[str, ...]]] = {
         "select 1 from log_anchors('-infinity') where workspace_id = %(b_workspace)s",
         (),
     ),
+    ("due_imports", "ingest"): ("select 1 from due_imports(99) where workspace_id = %(b_workspace)s", ()),
+    ("home_of_delivery", "ingest"): ("select 1 where home_of_delivery(%(b_delivery)s) is not null", ()),
     ("place_now", "ingest"): ("select 1 from place_now()", ()),
     # A copy that was taken before something was sent, and that sends it again because nobody asks.
     ("adopt_place", "app"): ("select adopt_place()", CHANGES_PLACE["app"]),

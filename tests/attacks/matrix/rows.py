@@ -61,6 +61,18 @@ VALID: dict[str, dict[str, str]] = {
         "audience_row_id": "%(draft_audience)s", "position": "1", "address": "'eve@x.example'",
         "dedupe_key": "'eve@x.example'", "message_id": "'<eve@x.example>'",
     },
+    "dataset": {
+        "id": EVE, **HERE, "name": "'eve.csv'", "sha256": "repeat('e', 64)", "size": "1", "encoding": "'utf-8'",
+        "delimiter": "','", "columns": "'[]'", "address_column": "'email'", "by_name": "'Eve'",
+    },
+    "datasetrow": {
+        **HERE, "dataset_id": "%(dataset)s", "position": "9", "email": "'eve@x.example'",
+        "address": "'eve@x.example'", "dedupe_key": "'eve@x.example'", "vars": "'{}'", "state": "'addressable'",
+        "reason": "''", "formula": "false", "unfit": "''",
+    },
+    "suppression": {
+        "id": EVE, **HERE, "scope": "''", "dedupe_key": "'eve@x.example'", "reason": "'by_hand'", "source": "''",
+    },
     "place": {"id": "1", "system": "1", "timeline": "1", "database": "1", "relation": "1"},
     "itemword": {**HERE, "item_id": "%(campaign)s", "word": "'eve'", "at": "now()"},
     "decisionword": {**HERE, "decision_id": "%(dismissal)s", "word": "'eve'", "at": "now()"},

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("approvals", "0017_without_plain_indexes")]
+    dependencies = [("approvals", "0018_stopped")]
     operations = [
         migrations.AddField(
             model_name="workspace",
