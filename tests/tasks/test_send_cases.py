@@ -4,19 +4,20 @@ Each is against a server that fails as it did there (those about its answers are
 ledger and server agree (tests/faults/ledger).
 """
 
-import json
 from datetime import UTC, datetime, timedelta
+from email import message_from_bytes
 
 import pytest
 from django.conf import settings
 from django.db import OperationalError, transaction
 
 from approvals.models import Delivery, Version
-from approvals.rules.content import envelope_for
-from approvals.rules.messages import build
 from approvals.rules.shown import Shown
+from approvals.selectors.campaigns import recipient_of
 from approvals.services import campaigns, jobs, rounds, sending
+from approvals.services.suppressions import link_for
 from approvals.tasks import batch, leaving
+from dashboard.presenters.build_message import message_to
 from tests import factories as f
 from tests.servers.smtp import Fault, Say
 from tests.services import sends
@@ -146,18 +147,20 @@ def test_f06_what_the_reviewer_saw_is_what_was_sent_byte_for_byte_but_for_the_da
     previews = {}
     with transaction.atomic():
         version = Version.objects.get(campaign_id=campaign.id)
-        for one in Delivery.objects.filter(campaign_id=campaign.id).select_related("audience_row"):
-            envelope, missing = envelope_for(
-                sending.content_of(version), delivery_id=str(one.id), to=one.address, message_id=one.message_id,
-                variables=json.loads(one.audience_row.vars), date=f.NOON,
-                unsubscribe=link_for(one.id, settings.BASE_URL),
-            )  # fmt: skip
-            assert not missing
-            previews[one.address] = build(envelope)
+        for one in Delivery.objects.filter(campaign_id=campaign.id):
+            recipient = recipient_of(version.id, delivery_id=one.id)
+            assert recipient is not None
+            made = message_to(recipient, sending.content_of(version), f.NOON)
+            assert (made.missing, made.problem) == ((), "")
+            previews[one.address] = made.raw
     office.send_all()
     assert {one.recipient: undated(one.raw) for one in sink.accepted} == {
         to: undated(raw) for to, raw in previews.items()
     }
+    for one in sink.accepted:
+        letter = message_from_bytes(one.raw)
+        assert letter["List-Unsubscribe"] == f"<{link_for(row(one.recipient).id, settings.BASE_URL)}>"
+        assert letter["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     assert accounted(sink) == {"sent": 7}
 
 
