@@ -80,7 +80,7 @@ _SUPPRESSED = """
       and s.scope in ('', {agent}) and s.released_at is null"""
 _NEXT = f"""
     select d.id, d.position, d.address, d.message_id, a.vars, date_trunc('second', clock_timestamp()),
-      d.attempt > 0, a.erased_at is not null, (select max(s.reason) {_SUPPRESSED.format(agent='c.agent')})
+      d.attempt > 0, a.erased_at is not null, (select max(s.reason) {_SUPPRESSED.format(agent="c.agent")})
     from approvals_delivery d
     join approvals_audiencerow a on a.workspace_id = d.workspace_id and a.id = d.audience_row_id
     join approvals_campaign c on c.workspace_id = d.workspace_id and c.id = d.campaign_id
@@ -175,7 +175,7 @@ _TURN = f"""
       where (select may from mine) and d.id = w.id and d.state = 'planned' and d.version_id = %(version)s
         and exists (select from approvals_version v where v.id = %(version)s and v.digest = %(digest)s)
         and exists (select from approvals_audiencerow a where a.id = d.audience_row_id and a.erased_at is null)
-        and not exists (select {_SUPPRESSED.format(agent='(select agent from mine)')})
+        and not exists (select {_SUPPRESSED.format(agent="(select agent from mine)")})
       returning d.id
     )
     select coalesce((select may from mine), false), array(select id from settled), array(select id from opened)

@@ -4,7 +4,6 @@ import pytest
 from django.conf import settings
 
 from approvals.services import rounds, suppressions
-from tests import factories as f
 from tests.services import sends
 from tests.services.conftest import as_superuser, database, desk, lease_over, mia
 from tests.tasks.office import accounted, connections, office, row, sink

@@ -45,6 +45,11 @@ CASES = (
         what="take the store away from a runtime that is read",
         attack="update approvals_runtime set database_url = '' where id = %(watched)s",
     ),
+    Case(
+        guard="constraint approvals_workspace approvals_workspace_messages_per_minute_check",
+        what="fewer messages a minute than none",
+        attack="update approvals_workspace set messages_per_minute = -1 where id = %(workspace)s",
+    ),
     _check("runtime", "approvals_runtime_silence_s_check", "never silent", silence_s="-1"),
     _check("runtime", "approvals_runtime_time_limit_s_check", time_limit_s="-1"),
     _check("token", "token_digest_is_sha256", "the token itself", digest="'sl_secret'"),

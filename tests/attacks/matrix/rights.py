@@ -290,7 +290,8 @@ def _on_column(table: str, column: str) -> tuple[str, ...]:
         for _, name, what in lines("policies", table)
         if word.search(what) and "all" in what
     )
-    return tuple(dict.fromkeys((*citing, *on_it))) + (policies if column == "workspace_id" else ())
+    whose = "id" if table == "approvals_workspace" else "workspace_id"
+    return tuple(dict.fromkeys((*citing, *on_it))) + (policies if column == whose else ())
 
 
 CASES = (*cases(), *TELLING)
