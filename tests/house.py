@@ -14,6 +14,8 @@ from approvals.models import (
     AgentSession,
     AudienceRow,
     Campaign,
+    Dataset,
+    DatasetRow,
     Decision,
     Delivery,
     Event,
@@ -21,6 +23,7 @@ from approvals.models import (
     Observation,
     Run,
     StoredRow,
+    Suppression,
     Version,
 )
 from approvals.services import decisions, payloads, setup
@@ -33,7 +36,8 @@ ADA = Actor("member", "1", "Ada", ("support", "reviewer"), "password")
 class House:
     """The ids of its rows. `run` ended after one call and is settled; `open_run` runs, for another subject.
 
-    `watched` is a runtime whose store is read, `session` and `row` what was seen there.
+    `watched` is a runtime whose store is read, `session` and `row` what was seen there; `dataset` a list of recipients
+    that is being imported, `suppression` somebody who is not to be written to.
     """
 
     workspace: UUID
@@ -58,6 +62,8 @@ class House:
     observation: UUID
     session: int
     row: int
+    dataset: UUID
+    suppression: UUID
 
     def named(self, prefix: str = "") -> dict[str, Any]:
         """Every id by its name, for statements."""
@@ -92,6 +98,7 @@ def build(slug: str) -> House:
         )
         decided(id=approval, kind="approve", target_kind="campaign", target_id=sent.id, item_id=sent.id)
         watched, observation, session, row = _watched(slug)
+        dataset, suppression = _lists()
         dismissal = decided(kind="dismiss", target_kind="run", target_id=run.id, item_id=run.id)
     return House(
         workspace=workspace.id, slug=workspace.slug, user=added.user.id, member=added.member.id, runtime=runtime.id,
@@ -99,6 +106,7 @@ def build(slug: str) -> House:
         dismissal=dismissal.id, campaign=campaign.id, version=version.id, audience=audience.id, delivery=delivery.id,
         sent_campaign=sent.id, approval=approval, job=job.id,
         watched=watched, observation=observation, session=session, row=row,
+        dataset=dataset, suppression=suppression,
     )  # fmt: skip
 
 
@@ -143,6 +151,22 @@ def _watched(slug: str) -> tuple[UUID, UUID, int, int]:
         digest=bytes(32),
     )  # fmt: skip
     return runtime.id, Observation.objects.get().id, session.id, row.id
+
+
+def _lists() -> tuple[UUID, UUID]:
+    """A list of recipients with one row so far, which is gone on with in an hour, and one entry of the suppressed."""
+    dataset = Dataset.objects.create(
+        workspace_id=current_workspace(), name="list.csv", sha256="0" * 64, size=1, encoding="utf-8", delimiter=",",
+        columns=[], address_column="email", by_name="Ada", due_at=Now() + timedelta(hours=1),
+    )  # fmt: skip
+    DatasetRow.objects.create(
+        workspace_id=dataset.workspace_id, dataset_id=dataset.id, position=2, email="bo@x.example",
+        address="bo@x.example", dedupe_key="bo@x.example", vars="{}", state="addressable", formula=False,
+    )  # fmt: skip
+    suppression = Suppression.objects.create(
+        workspace_id=dataset.workspace_id, dedupe_key="gone@x.example", reason="by_hand"
+    )
+    return dataset.id, suppression.id
 
 
 def _campaign(name: str) -> tuple[Campaign, Version, AudienceRow, Delivery]:

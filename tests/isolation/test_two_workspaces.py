@@ -18,7 +18,19 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from approvals.db.binding import bind
 from approvals.exceptions import NotFound
-from approvals.models import Campaign, Delivery, Event, Job, Member, Run, Runtime, Token, User
+from approvals.models import (
+    Campaign,
+    Dataset,
+    Delivery,
+    Event,
+    Job,
+    Member,
+    Run,
+    Runtime,
+    Suppression,
+    Token,
+    User,
+)
 from approvals.rules.permissions import ROLES
 from approvals.rules.shown import Shown
 from approvals.services import jobs, replays, runs, setup, sweep
@@ -53,6 +65,8 @@ def rows_of(home: House) -> dict[str, Any]:
             "tokens": list(Token.objects.order_by("id").values_list("id", "revoked_at")),
             "members": list(Member.objects.order_by("id").values_list("id", "roles")),
             "runtimes": Runtime.objects.count(),
+            "datasets": list(Dataset.objects.order_by("id").values_list("id", "notice", "fence")),
+            "suppressed": list(Suppression.objects.order_by("id").values_list("id", "released_at")),
         }
 
 

@@ -177,31 +177,20 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
 
 
 def _lists(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, UUID]:
-    """A list of one row that is being imported, one that is over, and an address that is on the other list."""
-    rows: dict[str, UUID] = {}
-    for name, sha256, ended in (("dataset", "0", None), ("dataset_over", "1", "2026-01-01T00:00:00Z")):
-        rows[f"{prefix}{name}"] = id = uuid4()
-        execute(
-            "insert into approvals_dataset (id, workspace_id, name, sha256, size, encoding, delimiter, columns,"
-            " address_column, by_name, ended_at) values"
-            " (%s, %s, 'list.csv', repeat(%s, 64), 1, 'utf-8', ',', '[]', 'email', 'Ada', null)",
-            [id, home.workspace, sha256],
-        )
-        execute("update approvals_dataset set ended_at = %s, total = 0 where id = %s", [ended, id])
+    """A list of recipients that is over, and an address that was released."""
+    over, released = uuid4(), uuid4()
     execute(
-        "insert into approvals_datasetrow (workspace_id, dataset_id, position, email, address, dedupe_key, vars, state,"
-        " reason, formula, unfit) values (%s, %s, 2, 'bo@x.example', 'bo@x.example', 'bo@x.example', '{}',"
-        " 'addressable', '', false, '')",
-        [home.workspace, rows[f"{prefix}dataset"]],
+        "insert into approvals_dataset (id, workspace_id, name, sha256, size, encoding, delimiter, columns,"
+        " address_column, by_name) values (%s, %s, 'list.csv', repeat('1', 64), 1, 'utf-8', ',', '[]', 'email', 'Ada')",
+        [over, home.workspace],
     )
-    for name, key, released in (("suppression", "gone", None), ("released", "back", "2026-01-01T00:00:00Z")):
-        rows[f"{prefix}{name}"] = id = uuid4()
-        execute(
-            "insert into approvals_suppression (id, workspace_id, scope, dedupe_key, reason, source, released_at)"
-            " values (%s, %s, '', %s, 'by_hand', '', %s)",
-            [id, home.workspace, f"{key}@x.example", released],
-        )
-    return rows
+    execute("update approvals_dataset set ended_at = '2026-01-01T00:00:00Z', total = 0 where id = %s", [over])
+    execute(
+        "insert into approvals_suppression (id, workspace_id, scope, dedupe_key, reason, source, released_at)"
+        " values (%s, %s, '', 'back@x.example', 'by_hand', '', '2026-01-01T00:00:00Z')",
+        [released, home.workspace],
+    )
+    return {f"{prefix}dataset_over": over, f"{prefix}released": released}
 
 
 def _every_state(execute: Callable[..., Any], home: House) -> dict[str, UUID]:
