@@ -36,9 +36,10 @@ LEAVES = {
     "send.batch_done": (0, RECIPIENTS),
 }
 DOUBTS = [point for point, (in_doubt, _) in LEAVES.items() if in_doubt]
-OTHERS = {  # below, in test_processes, in test_streaming and in test_observing
+OTHERS = {  # below, in test_processes, test_streaming, test_observing and test_import
     *("decide.before_commit", "dispatch.published"),
     *("observe.claimed", "observe.taken", "observe.read"),
+    *("import.claimed", "import.counted", "import.stored"),
     *("stream.opened", "stream.heard", "stream.ended", "stream.settled"),
 }
 
