@@ -177,8 +177,9 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
 
 
 def _lists(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, UUID]:
-    """A list of recipients that is over, and an address that was released."""
+    """A list of recipients that is over, and an address that was released. The list that is imported is due."""
     over, released = uuid4(), uuid4()
+    execute("update approvals_dataset set due_at = now() where id = %s", [home.dataset])
     execute(
         "insert into approvals_dataset (id, workspace_id, name, sha256, size, encoding, delimiter, columns,"
         " address_column, by_name) values (%s, %s, 'list.csv', repeat('1', 64), 1, 'utf-8', ',', '[]', 'email', 'Ada')",
