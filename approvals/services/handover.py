@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from approvals.db.binding import current_workspace
-from approvals.models import Decision, Run, Runtime
+from approvals.models import Decision, Observation, Run
 from approvals.rules.decisions import IN_PLACE
 from approvals.rules.digests import canonical
 from approvals.selectors.lineages import judged
 from approvals.selectors.payloads import contents_of
+from approvals.selectors.runtimes import allowed_hosts
 from approvals.services import jobs, lineages, runs, secrets
 from approvals.services.jobs import Claim
 
@@ -56,7 +56,8 @@ class StreamOrder:
     """What a runtime that streams is asked to do: one turn of an agent in one session.
 
     `message` is the turn's message as the runtime takes it. In place, it goes into the session of an earlier run; else
-    `session_id` is to be made. `supplied` are the calls that the message answers with their results.
+    `session_id` is to be made. `supplied` are the calls that the message answers with their results. `version` is what
+    its service said of itself last, empty where it said nothing yet.
     """
 
     base_url: str
@@ -70,6 +71,7 @@ class StreamOrder:
     supplied: tuple[Answer, ...] = field(default=(), repr=False)
     time_limit_s: int
     silence_s: int
+    version: str = ""
 
 
 class _Refused(Exception):
@@ -110,7 +112,7 @@ def _order(held: Claim, run: Run, given: Any) -> Order:
     return Order(
         base_url=run.runtime.base_url,
         secret=secrets.unseal(bytes(run.runtime.signing_secret)),
-        allowed_hosts=_allowed_hosts(),
+        allowed_hosts=allowed_hosts(),
         job_id=held.job_id,
         payload={
             "job_id": str(held.job_id),
@@ -130,7 +132,7 @@ def _stream_order(run: Run, decision: Decision, given: Any) -> StreamOrder:
     message, supplied = _answering(decision) if in_place else (_sent(given), ())
     return StreamOrder(
         base_url=run.runtime.base_url,
-        allowed_hosts=_allowed_hosts(),
+        allowed_hosts=allowed_hosts(),
         run_id=run.id,
         app=run.agent,
         user=run.subject,
@@ -140,12 +142,9 @@ def _stream_order(run: Run, decision: Decision, given: Any) -> StreamOrder:
         supplied=supplied,
         time_limit_s=run.runtime.time_limit_s,
         silence_s=run.runtime.silence_s,
+        version=Observation.objects.values_list("version", flat=True).filter(runtime=run.runtime).first()
+        or "",
     )
-
-
-def _allowed_hosts() -> frozenset[str]:
-    addresses = Runtime.objects.exclude(base_url="").values_list("base_url", flat=True)
-    return frozenset(urlsplit(url).netloc for url in addresses)
 
 
 def _sent(given: Any) -> dict[str, Any]:

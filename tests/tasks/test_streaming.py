@@ -13,7 +13,7 @@ import pytest
 from django.db import OperationalError, connections, transaction
 
 from approvals.db.binding import bind
-from approvals.models import AgentSession, Decision, Job, StoredRow
+from approvals.models import AgentSession, Decision, Job, Observation, StoredRow
 from approvals.rules.observed import Line
 from approvals.rules.turns import MOST_REPEATS
 from approvals.services import handover, jobs, lines, runs
@@ -309,6 +309,20 @@ def test_a_session_that_is_refused_began_nothing(server, replay):
     job, run, outcome = ended(replay)
     assert (job, run, server.asked) == ("failed", "cancelled", [])
     assert "App not found" in outcome
+
+
+@pytest.mark.parametrize(
+    ("version", "asked"),
+    [("1.38.9", False), ("not a number", False), ("", True), ("2.13.0", True), ("3.0.0", True)],
+)
+def test_a_service_that_is_too_old_is_asked_for_nothing(server, runtime, replay, version, asked):
+    with transaction.atomic():
+        Observation.objects.create(workspace_id=runtime.workspace_id, runtime=runtime, version=version)
+    work(replay.job)
+    job, run, outcome = ended(replay)
+    assert bool(server.asked) is asked
+    if not asked:
+        assert (job, run, outcome.startswith("Nothing was asked for:")) == ("failed", "cancelled", True)
 
 
 def test_a_turn_that_is_refused_began_nothing(server, replay):
