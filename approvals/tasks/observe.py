@@ -98,7 +98,8 @@ class _Reading:
     def _changes(self) -> bool:
         """The sessions that changed since the last look, oldest change first; whether some are left."""
         newest = self.watch.changed_until
-        since = newest - OVERLAP if newest else datetime.now(UTC) - FIRST
+        # A service whose clock is ahead, or was, must not keep what comes from now on from being read.
+        since = min(newest, self.watch.now) - OVERLAP if newest else datetime.now(UTC) - FIRST
         listed = self.store.changed_since(since)
         for start in range(0, len(listed), SESSIONS):
             if self._over():

@@ -130,6 +130,20 @@ def test_a_row_that_is_stored_later_is_found(workspace: Workspace, store: AdkDat
     assert calls(the_run())["send_email"] == "answered"
 
 
+def test_a_session_that_says_it_changed_tomorrow_hides_none_that_changes_now(
+    workspace: Workspace, store: AdkDatabase
+) -> None:
+    now = datetime.now(UTC).replace(tzinfo=None)
+    store.add_session(SessionKey("support", "u1", "ahead"), now + timedelta(days=1))
+    look()
+    key = SessionKey("support", "u1", "now")
+    store.add_session(key, now)
+    asked = {"author": "user", "content": {"role": "user", "parts": [{"text": "Refund C-17"}]}}
+    store.add_event(key, "now-1", now, asked)
+    look()
+    assert the_run().session_id == "now"
+
+
 @pytest.mark.parametrize(
     ("statement", "why"),
     [

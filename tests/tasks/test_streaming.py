@@ -519,6 +519,15 @@ def test_a_run_that_asks_for_a_confirmation_waits_for_a_person(server, replay):
     assert tab_of(replay.run) == "decide"
 
 
+def test_what_a_second_attempt_asks_is_answered_in_the_session_of_that_attempt(server, ada, replay):
+    server.turns = [Turn(RATE_LIMITED), Turn(sample("confirm_yes")), Turn(sample("confirm_yes_answer"))]
+    work(replay.job)
+    again = in_place(ada, replay.run, "confirm_call", {"reason": "seen", "confirmation": {"id": "adk-77"}})
+    work(again.job)
+    assert [asked["sessionId"] for asked in server.asked][1:] == [f"{replay.run.session_id}-2"] * 2
+    assert ended(again)[:2] == ("done", "completed")
+
+
 def test_in_place_nothing_is_asked_twice(server, ada, runtime):
     old = run_on(runtime, f.dead_run)
     answers = [{"call_id": "c1", "name": "send_email", "happened": True, "response": {"ok": True}}]

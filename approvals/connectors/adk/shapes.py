@@ -9,6 +9,7 @@ from typing import Any, Final
 
 MAX_DEPTH = 64  # levels of nesting; more is not read
 NAMELESS = "(no name)"
+LONGEST_ID = 500  # characters of an id, or of the name of a tool
 
 _LONGEST_WHOLE = 18  # digits that fit into 64 bits whatever they are
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # neither text nor jsonb of Postgres takes these
@@ -95,19 +96,26 @@ def word_in(mapping: Mapping[str, Any], key: str) -> str:
     value = mapping.get(key)
     if not isinstance(value, str) or not value:
         raise Unreadable(f"It has no {key}.")
-    return value
+    return _short(value)
 
 
 def id_of(call: Mapping[str, Any], made_id: str) -> str:
     """The id of a call or answer, `made_id` where it has none."""
     value = call.get("id")
-    return value if isinstance(value, str) and value else made_id
+    return _short(value) if isinstance(value, str) and value else made_id
 
 
 def name_of(call: Mapping[str, Any], key: str) -> str:
     """The name of a tool under a key, NAMELESS where it has none."""
     value = call.get(key)
-    return value if isinstance(value, str) and value else NAMELESS
+    return _short(value) if isinstance(value, str) and value else NAMELESS
+
+
+def _short(word: str) -> str:
+    """An id or a name that an index can hold; Unreadable where it is none."""
+    if len(word) > LONGEST_ID:
+        raise Unreadable(f"It has an id or a name of a tool with more than {LONGEST_ID} characters.")
+    return word
 
 
 def args_of(call: Mapping[str, Any]) -> Mapping[str, Any]:
