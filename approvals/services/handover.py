@@ -1,5 +1,6 @@
 """Handing a replay over to its runtime: the check before, the intent, and what came of it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from approvals.services import jobs, lineages, runs, secrets
 from approvals.services.jobs import Claim
 
 CONFIRMING = {"confirm_call": True, "reject_call": False}  # what each of these answers a confirmation with
+_AGAIN = re.compile(r" #\d+\Z")
 _CONFIRMATION = "adk_request_confirmation"  # the name of the call by which ADK asks a person
 
 INPUT_ERASED = "The input of this run was erased meanwhile, so nothing was started."
@@ -163,9 +165,9 @@ def _answering(decision: Decision) -> tuple[dict[str, Any], tuple[Answer, ...]]:
     if decision.kind in CONFIRMING:
         response = {"confirmed": CONFIRMING[decision.kind]}
         return _message([Answer(evidence["confirmation"]["id"], _CONFIRMATION, response)]), ()
-    answers = tuple(
-        Answer(given["call_id"], given["name"], given["response"]) for given in evidence["answers"]
-    )
+    # An id that an agent used again has a number behind it here (sql/0004_record), which the agent does not know.
+    given = {_AGAIN.sub("", one["call_id"]): one for one in evidence["answers"]}
+    answers = tuple(Answer(call_id, one["name"], one["response"]) for call_id, one in given.items())
     return _message(answers), answers
 
 

@@ -494,6 +494,19 @@ def test_answers_go_into_the_session_of_the_old_run_and_into_the_journal(server,
     assert ended(replay)[:2] == ("done", "completed")
 
 
+def test_a_call_id_that_was_used_again_is_told_to_the_agent_as_it_knows_it(server, ada, runtime):
+    old = run_on(runtime, f.dead_run)
+    answers = [
+        {"call_id": call_id, "name": "send_email", "happened": True, "response": {"n": call_id}}
+        for call_id in ("c1", "c1 #2")
+    ]
+    replay = in_place(ada, old, "answer_calls", {"reason": "it is in the log", "answers": answers})
+    server.turns = [Turn(sample("orphan_support_slow_answered"))]
+    work(replay.job)
+    [part] = server.asked[0]["newMessage"]["parts"]
+    assert part["functionResponse"]["id"] == "c1"
+
+
 @pytest.mark.parametrize(("kind", "says"), [("confirm_call", True), ("reject_call", False)])
 def test_a_confirmation_is_answered_with_yes_or_no(server, ada, runtime, kind, says):
     old = run_on(runtime, f.dead_run)
