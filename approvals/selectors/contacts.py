@@ -6,6 +6,7 @@ Recipients are the same by the one spelling of their address. Of a campaign that
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -85,7 +86,13 @@ def contacts_by_delivery(ids: Collection[UUID], *, campaign_id: UUID, agent: str
     """Of these few deliveries, those with anything to tell."""
     if not ids:
         return {}
-    values = {"ids": list(ids), "campaign": campaign_id, "agent": agent, "taken": TAKEN, "open": OPEN}
+    values: dict[str, Any] = {
+        "ids": list(ids),
+        "campaign": campaign_id,
+        "agent": agent,
+        "taken": TAKEN,
+        "open": OPEN,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_LATEST, values)
         rows = cursor.fetchall()
