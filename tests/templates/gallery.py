@@ -58,7 +58,10 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "run-held": ("runs/page.html", {"shell": SHELL, "page": samples_adk.RUN_HELD}),
     "run-looker": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_LOOKER}),
     "campaign": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN}),
-    "campaign-sending": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_SENDING}),
+    "campaign-sending": (
+        "campaigns/page.html",
+        {"shell": samples.ALARMED, "page": samples_more.CAMPAIGN_SENDING},
+    ),
     "campaign-paused": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_PAUSED}),
     "campaign-refused": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_REFUSED}),
     "campaign-quiet": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_QUIET}),
