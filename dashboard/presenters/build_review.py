@@ -214,7 +214,7 @@ def _change(facts: CampaignFacts, one: Compared, places: Places, now: datetime) 
 def _about(earlier: Earlier, now: datetime) -> SafeString:
     what = _BY.get(earlier.kind, "decided on")
     how = f"{what} by {plain(earlier.by)}" if earlier.by else "which nobody decided on"
-    at = when(earlier.at, now) if earlier.at else ""
+    at = str(when(earlier.at, now)) if earlier.at else ""
     if earlier.same_campaign:
         return format_html("version {}, {} {}", earlier.version, how, at)
     return format_html("“{}”, {} {}", summary_line(earlier.name, 120), how, at)

@@ -70,7 +70,10 @@ def test_what_changed_against_the_nearest_approved_campaign_is_shown_by_words(wo
     world.approved(before)
     read = Read(page(world, world.campaign(html="<p>Hello, it was moved.</p>")))
     about = read.text[read.text.index("What changed") :]
-    assert "Against “Autumn”, approved by Mia Berg" in about
+    assert (
+        "Against “Autumn”, approved by Mia Berg just now" in about
+        and "&lt;" not in read.html.split("What changed")[1]
+    )
     assert "new: was" in about
     assert "The same as there: Sender, Subject and Text." in about
     assert (
