@@ -22,7 +22,7 @@ from approvals.selectors.contacts import written_condition
 
 BATCH = 1_000
 LEFT_OUT = ("duplicate", "refused")
-SHOWS = (*DELIVERY.states, *LEFT_OUT, "lacking", "contacted")
+SHOWS = (*DELIVERY.states, *LEFT_OUT, "lacking", "linked", "contacted")
 COLUMNS = (
     "row",
     "given",
@@ -35,6 +35,9 @@ COLUMNS = (
     "message_id",
     "delivery_id",
 )
+
+# A value may bring along what no template shows: a link, into the message of one recipient among thousands.
+_LINKED = r"a.vars ~* '(https?:|www\.|javascript:|data:|<a\s)'"
 
 _SELECT = """select a.position, a.email, a.address, a.erased_at is not null,
   case when a.state = 'addressable' then coalesce(d.state, a.state) else a.state end,
@@ -93,6 +96,17 @@ def page_of(of: Of, wanted: Wanted, *, after: int = 0, size: int) -> tuple[list[
     return rows[:size], len(rows) > size
 
 
+def linked(version_id: UUID) -> tuple[int, Sequence[str]]:
+    """(how many recipients bring a link along in one of their values, the first addresses of them)."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"select count(*), (array_agg(d.address order by d.position))[:3] from {_BY_DELIVERY} and {_LINKED}",  # noqa: S608
+            {"version": version_id, "after": 0},
+        )
+        number, first = cursor.fetchone()
+    return number, first or []
+
+
 def csv_lines(workspace_id: UUID, of: Of, wanted: Wanted) -> Iterator[str]:
     """For spreadsheets: a line of names, then one row a recipient, in constant memory.
 
@@ -146,6 +160,8 @@ def _asked(of: Of, wanted: Wanted) -> tuple[str, list[str], dict[str, Any]]:
     if wanted.show == "lacking":
         lacks = "a.erased_at is null and not (a.vars::jsonb ?& %(fields)s)"
         return _BY_DELIVERY, [everybody, lacks], {"fields": list(wanted.fields)}
+    if wanted.show == "linked":
+        return _BY_DELIVERY, [everybody, _LINKED], {}
     if wanted.show == "contacted":
         condition, values = written_condition(campaign_id=of.campaign_id, agent=of.agent)
         return _BY_DELIVERY, [everybody, condition], dict(values)

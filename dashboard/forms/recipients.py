@@ -22,6 +22,7 @@ SHOW_NAMES: Mapping[str, str] = {
     "duplicate": "Duplicates",
     "refused": "Cannot be addressed",
     "lacking": "Without a value for a merge field",
+    "linked": "With a link among their values",
     "contacted": "Written to before, or waiting elsewhere",
 }
 _LONGEST_ADDRESS = 254

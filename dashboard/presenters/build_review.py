@@ -1,7 +1,7 @@
 """Filling what helps to decide: findings in the message that is shown, who is reached again, and what changed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.utils.html import format_html
@@ -102,6 +102,7 @@ def review_of(
     facts: CampaignFacts,
     *,
     contacts: Contacts | None,
+    linked: tuple[int, Sequence[str]],
     compared: Sequence[Compared],
     senders: Sequence[str],
     places: Places,
@@ -112,27 +113,35 @@ def review_of(
 
     `ask` is the address that asks for what was left out because of the length of the list; empty where nothing was.
     """
-    again = _again(contacts) if contacts else ()
     return Review(
         everybody=Link("See every recipient", places.recipients(facts.id)),
-        again=again,
-        again_link=Link("Show them", places.recipients(facts.id, "show=contacted")) if again else None,
+        again=_again(facts, contacts, linked, places) if contacts else (),
         changed=None if ask or contacts is None else _changed(facts, compared, senders, places, now),
         ask=Link("Compare it now", ask) if ask else None,
         ask_why=_TOO_LONG if ask else "",
     )
 
 
-def _again(contacts: Contacts) -> tuple[Again, ...]:
+def _again(
+    facts: CampaignFacts, contacts: Contacts, linked: tuple[int, Sequence[str]], places: Places
+) -> tuple[Again, ...]:
     said = []
+    show = Link("Show them", places.recipients(facts.id, "show=contacted"))
     if contacts.written:
         were = "1 of them was" if contacts.written == 1 else f"{count(contacts.written)} of them were"
         text = f"{were} written to by this agent before:"
-        said.append(Again(text, _names(contacts.first_written, contacts.written)))
+        said.append(Again(text, _names(contacts.first_written, contacts.written), show))
     if contacts.waiting:
         wait = "1 of them waits" if contacts.waiting == 1 else f"{count(contacts.waiting)} of them wait"
         text = f"{wait} in another campaign that has not gone out yet:"
-        said.append(Again(text, _names(contacts.first_waiting, contacts.waiting)))
+        said.append(Again(text, _names(contacts.first_waiting, contacts.waiting), show))
+    number, first = linked
+    if number:
+        bring = "1 of them brings" if number == 1 else f"{count(number)} of them bring"
+        text = f"{bring} a link along in a value of their own:"
+        said.append(
+            Again(text, _names(first, number), replace(show, url=places.recipients(facts.id, "show=linked")))
+        )
     return tuple(said)
 
 

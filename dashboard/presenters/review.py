@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from dashboard.presenters.chips import Chip, Tone
+from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import NOTHING, Choice, DeliveryLine, Empty, Link
 
 
@@ -51,11 +51,11 @@ class Looks:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """How many recipients were written to before, or wait elsewhere, with the first of them."""
+    """How many recipients something is to be known of, with the first of them and the way to all."""
 
     text: str
     names: SafeString
-    tone: Tone = "warn"
+    link: Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,6 @@ class Review:
 
     everybody: Link
     again: tuple[Again, ...] = ()
-    again_link: Link | None = None
     changed: Changed | None = None
     ask: Link | None = None
     ask_why: str = ""

@@ -2,10 +2,11 @@
 
 from datetime import datetime
 
-from approvals.selectors import compared, contacts
+from approvals.selectors import compared, contacts, recipients
 from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms import campaigns as forms
 from dashboard.presenters import build_review
+from dashboard.presenters.build_message import fields_of
 from dashboard.presenters.build_review import Compared
 from dashboard.presenters.places import Places
 from dashboard.presenters.review import Review
@@ -22,6 +23,7 @@ def review_of(facts: CampaignFacts, places: Places, asked: forms.Asked, *, now: 
         return build_review.review_of(
             facts,
             contacts=None,
+            linked=(0, ()),
             compared=(),
             senders=(),
             places=places,
@@ -35,6 +37,7 @@ def review_of(facts: CampaignFacts, places: Places, asked: forms.Asked, *, now: 
     )
     return build_review.review_of(
         facts,
+        linked=recipients.linked(facts.version_id) if fields_of(facts.content) else (0, ()),
         contacts=contacts.contacts_of(facts.version_id, campaign_id=facts.id, agent=facts.agent),
         compared=[
             Compared(one, compared.lists_changed(facts.version_id, one.version_id)) for one in earlier if one

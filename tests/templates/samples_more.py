@@ -107,7 +107,6 @@ CAMPAIGN_QUIET = replace(
     review=replace(
         REVIEW,
         again=(),
-        again_link=None,
         changed=None,
         ask=Link("Compare it now", "/w/northwind/campaigns/1/?compare=now"),
         ask_why="With so many recipients this takes a while, so it is done when you ask for it.",

@@ -71,10 +71,14 @@ REVIEW = Review(
         Again(
             "12 of them were written to by this agent before:",
             reveal_line("a@example.org, b@example.org and 10 more"),
+            Link("Show them", "/r?show=contacted"),
         ),
-        Again("1 of them waits in another campaign that has not gone out yet:", reveal_line("c@example.org")),
+        Again(
+            "1 of them waits in another campaign that has not gone out yet:",
+            reveal_line("c@example.org"),
+            Link("Show them", "/r?show=contacted"),
+        ),
     ),
-    again_link=Link("Show them", "/w/northwind/campaigns/1/recipients?show=contacted"),
     changed=Changed(
         changes=(
             Change(
