@@ -15,7 +15,7 @@ from django.db import IntegrityError, connections, transaction
 from approvals.access.actors import TokenBearer
 from approvals.access.runs import run_for_bearer, runs_of_bearer
 from approvals.exceptions import Conflict, NotAllowed
-from approvals.models import Payload
+from approvals.models import Payload, Runtime
 from approvals.rules.digests import canonical
 from approvals.services import payloads
 from approvals.services.secrets import keyed_digest
@@ -83,6 +83,7 @@ def register_run(*, by: TokenBearer, run: NewRun) -> Registered:
             subject=run.subject, external_id=run.external_id, replay_of=None
         )
         if (same := known.first()) is None:
+            _refuse_observed(by)
             return Registered(_insert_run(by, run, digest), "running", created=True)
         if same.body_digest != digest:
             raise Conflict(
@@ -94,6 +95,14 @@ def register_run(*, by: TokenBearer, run: NewRun) -> Registered:
         return Registered(same.id, same.status, created=False)
 
     return _written_once("run_external_id_once", write)
+
+
+def _refuse_observed(by: TokenBearer) -> None:
+    """NotAllowed for the token of a runtime whose own store is read: what it did is seen there, and not told."""
+    if Runtime.objects.using(INGEST).filter(id=by.runtime_id, kind="adk").exists():
+        raise NotAllowed(
+            "The runs of this runtime are read from its own database, so it reports none. Its token can ask about them."
+        )
 
 
 def _insert_run(by: TokenBearer, run: NewRun, digest: str) -> UUID:
@@ -127,6 +136,7 @@ def append(*, by: TokenBearer, run_id: UUID, events: Sequence[NewEvent]) -> Appe
 
     def write() -> Appended:
         run = run_for_bearer(by, run_id, using=INGEST)
+        _refuse_observed(by)
         with connections[INGEST].cursor() as cursor:
             # Reports on one run come one after the other; ingest may not lock the run's row.
             cursor.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"journal {run.id}"])
