@@ -51,21 +51,24 @@ select exists (
        join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
    ) = '{app_name,session_id,user_id}')
 """
-# A time that Python has no word for (infinity, before Christ, none at all) is read as one that was long ago.
-_UPDATED = """case when update_time >= '0001-01-02' and update_time < '9999-12-31' then update_time
-  else '1970-01-01' end"""
 _COUNT = "select count(*) from (select from sessions limit %s) s"
 _ESTIMATE = "select reltuples::bigint from pg_class where oid = to_regclass('sessions')"
 _CHANGED = """
 select app_name, user_id, id, update_time from sessions
  where update_time >= %s and update_time < '9999-12-31' order by update_time
 """
-_FIRST = f"""
-select app_name, user_id, id, {_UPDATED} from sessions order by app_name, user_id, id limit %s
+# Here and below: a time that Python has no word for (infinity, before Christ, none at all) is read as one of long ago.
+_FIRST = """
+select app_name, user_id, id,
+       case when update_time >= '0001-01-02' and update_time < '9999-12-31' then update_time
+         else '1970-01-01' end
+  from sessions order by app_name, user_id, id limit %s
 """
-_AFTER = f"""
-select app_name, user_id, id, {_UPDATED} from sessions
- where (app_name, user_id, id) > (%s, %s, %s) order by app_name, user_id, id limit %s
+_AFTER = """
+select app_name, user_id, id,
+       case when update_time >= '0001-01-02' and update_time < '9999-12-31' then update_time
+         else '1970-01-01' end
+  from sessions where (app_name, user_id, id) > (%s, %s, %s) order by app_name, user_id, id limit %s
 """
 _THERE = """
 select k.n
