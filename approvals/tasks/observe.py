@@ -39,6 +39,7 @@ ASKED_AGAIN = timedelta(seconds=20)  # where the service did not answer
 TROUBLE_S = 5.0
 BROKE_OFF = "The reading broke off at something that was not expected; the log of the worker says at what."
 BROKE_OFF_S = 30.0
+GONE = "The tables of ADK are gone, though sessions were read from them: see that this is the right database."
 log = structlog.get_logger(__name__)
 
 
@@ -56,6 +57,8 @@ def execute(self: Any, runtime_id: str) -> None:
             layout = store.layout()
             if layout.state == "unusable":
                 raise StoreTrouble(layout.sentence)
+            if layout.state == "empty" and _was_read(watch):
+                raise StoreTrouble(GONE)
             more = layout.state == "ready" and _Reading(watch, store).go()
     except (StoreTrouble, Invalid) as trouble:
         observations.in_trouble(watch, why=str(trouble), seconds=TROUBLE_S)
@@ -66,6 +69,11 @@ def execute(self: Any, runtime_id: str) -> None:
         return
     faults.point("observe.read")
     observations.rest(watch, seconds=0 if more else settings.POLL_S)
+
+
+@transaction.atomic
+def _was_read(watch: Watch) -> bool:
+    return bool(stored.slice_of(watch.runtime_id, after=0, size=1))
 
 
 def _ask_service(watch: Watch) -> Watch:
