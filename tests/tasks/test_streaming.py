@@ -4,6 +4,7 @@ Against a real HTTP server that plays what google-adk 2.13 sent.
 """
 
 import json
+import random
 import threading
 import time
 from contextlib import contextmanager
@@ -621,3 +622,16 @@ def test_a_run_without_a_message_cannot_be_sent_again(server, ada, runtime):
     work(replay.job)
     assert ended(replay)[:2] == ("failed", "cancelled")
     assert "holds no message" in ended(replay)[2]
+
+
+@pytest.mark.parametrize("where", ["id", "name", "event"])
+def test_texts_that_no_index_could_hold_stop_no_stream(server, replay, where):
+    noise = random.Random(1).randbytes(50_000).hex()
+    call = {"id": "call-1", "name": "send_email", "args": {}} | ({where: noise} if where != "event" else {})
+    content = {"role": "model", "parts": [{"functionCall": call}]}
+    told = {"id": noise if where == "event" else "ev-1", "invocationId": "e-1", "author": "support"}
+    server.turns = [Turn([event(told | {"content": content})])]
+    work(replay.job)
+    assert ended(replay)[:2] == ("done", "failed")
+    kinds = [line[0] for line in journal(replay.run)]
+    assert kinds == ["finding", "tool_call" if where == "name" else "finding", "ended"]

@@ -139,6 +139,12 @@ def test_the_queue_names_the_held_call(world):
     assert "Tool call held: send_email" in read
 
 
+def test_a_held_call_of_any_name_is_shown_as_it_is(world):
+    observed(world, adk(world), f.made("\u202eliame\x07", "a1"), f.asks("a1"), f.over())
+    read = Read(world.visit("reviewer").get(world.at("?tab=decide")))
+    assert "Tool call held: <U+202E>liame<U+0007>" in read
+
+
 def test_a_request_that_lapsed_is_refused_and_the_page_offers_nothing(world):
     run, client = held_call(world), world.visit("reviewer")
     form = form_of(client.get(world.at(f"runs/{run.id}/")), "/confirm-call")
