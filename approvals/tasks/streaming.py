@@ -237,7 +237,7 @@ class _Replay:
             # Nothing came of asking once more, and nothing had been called before: it failed as it had failed.
             code: Code = next((code for code in (one.ended_as() for one in self.attempts) if code), "failed")
             text = f"{again.why} That was refused: {closed.detail}"
-            self._end(HandedOn(code, f"{text} No tool was called, so it can safely be started later."))
+            self._end(HandedOn(code, f"{text} No call of a tool was seen."))
         else:
             self._broke_off(closed.detail)
 
