@@ -196,11 +196,12 @@ def test_an_attempt_in_which_nothing_was_called_says_so_everywhere(world, outcom
     result = f.line(
         "tool_result", 1, call_id="a1", name="send_email", outcome=outcome, content={"result": "x"}
     )
-    read = Read(page(world, observed(world, adk(world), result, f.spoke("Well."), f.over("failed"))))
+    failed = f.over("failed", error={"code": "X", "message": "please retry"})
+    read = Read(page(world, observed(world, adk(world), result, f.spoke("Well."), failed)))
     assert f"{words}." in read and f"I know that {words}" in read
     assert "Calls were asked for, or answered by a person; no tool is known to have run." in read
     assert "Asked for tools" in read
-    for untrue in ("Called", "was called", "No tool ran", "Tools were called"):
+    for untrue in ("Called", "was called", "it called", "No tool ran", "Tools were called"):
         assert untrue not in read
 
 
