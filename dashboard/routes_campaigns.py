@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.views import campaigns
+from dashboard.views import campaigns, recipients
 
 _ONE = "campaigns/<uuid:campaign_id>/"
 
@@ -11,6 +11,8 @@ campaign_routes: list[URLPattern] = [
     path(f"{_ONE}live", campaigns.live, name="campaign_live"),
     path(f"{_ONE}message/<uuid:delivery_id>", campaigns.message, name="campaign_message"),
     path(f"{_ONE}message/<uuid:delivery_id>/source", campaigns.source, name="campaign_source"),
+    path(f"{_ONE}recipients", recipients.page, name="campaign_recipients"),
+    path(f"{_ONE}recipients.csv", recipients.export, name="campaign_recipients_csv"),
     path(f"{_ONE}approve", campaigns.approve, name="campaign_approve"),
     path(f"{_ONE}reject", campaigns.reject, name="campaign_reject"),
     path(f"{_ONE}take-back", campaigns.take_back, name="campaign_take_back"),

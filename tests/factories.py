@@ -80,7 +80,14 @@ def adk_runtime(*, name: str = "adk-prod", **more: Any) -> Runtime:
 def adk_run(external_id: str = "", *, of: Runtime, **more: Any) -> Run:
     """A run as it is read from such a runtime's store, without its lines (`observe`)."""
     number = next(_numbers)
-    fields = {"agent": "support", "subject": "u1", "session_id": f"s-{number}", "trigger": ""} | more
+    message = {"role": "user", "parts": [{"text": "Please refund customer C-17."}]}
+    fields = {
+        "agent": "support",
+        "subject": "u1",
+        "session_id": f"s-{number}",
+        "trigger": "",
+        "input": {"message": message},
+    } | more
     name = external_id or f"{fields['agent']}/{fields['subject']}/{fields['session_id']}/e-{number}"
     return run(name, runtime_id=of.id, **fields)
 

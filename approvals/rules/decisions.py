@@ -104,7 +104,7 @@ def check_acknowledged(verdict: Verdict, ticked: Collection[str], unknown_ticked
     """Invalid unless every call that the verdict names is ticked and, for an unknown record, its sentence too."""
     missed = [call.name for call in verdict.calls if call_key(call.run_id, call.call_id) not in ticked]
     if missed:
-        raise Invalid("ack", f"Tick each call that was made before: {', '.join(missed)}.")
+        raise Invalid("ack", f"Tick each call that is listed: {', '.join(missed)}.")
     if "unknown_record" in verdict.codes and not unknown_ticked:
         raise Invalid("ack_unknown", f"Tick the sentence “{UNKNOWN_ACKNOWLEDGED}”")
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from approvals.rules.call_words import none_made
 from approvals.rules.in_place import UNANSWERED
 from approvals.rules.verdict import CallFacts
 
@@ -43,8 +44,13 @@ def failure_of(error: Error | None, calls: Sequence[CallFacts]) -> Failure | Non
         return Failure(error.code, error.message, error.completed or (), error.open or ())
     if not calls:
         return Failure(error.code, error.message, (), ())
-    named = ", ".join(dict.fromkeys(_name(call) for call in calls))
-    text = f"It ended with an error after it called {named}. Look at what each call did, then decide how it goes on."
+    named = ", ".join(dict.fromkeys(_name(call) for call in calls if not none_made([call.state])))
+    after = (
+        f" after it called {named}. Look at what each call did"
+        if named
+        else ". Look at what became of each call"
+    )
+    text = f"It ended with an error{after}, then decide how it goes on."
     return Failure(error.code, text, done, left)
 
 

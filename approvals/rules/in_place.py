@@ -21,6 +21,8 @@ DID_NOT_HAPPEN = {
     "error": "This call did not happen: a person looked, and nothing had been done. Do not count it as done."
 }
 
+_STANDARD_HINT = "Please approve or reject the tool call"  # how ADK asks where an application gives no words
+
 # What is wrong with a history that nobody can go on from, by the word for why its record is unknown.
 _BROKEN: Mapping[str, str] = {
     "restored": "was taken over from elsewhere",
@@ -48,6 +50,12 @@ def unanswered(run: RunFacts) -> tuple[CallFacts, ...]:
 def held(run: RunFacts) -> tuple[CallFacts, ...]:
     """The calls that ask a person before they are made."""
     return tuple(call for call in run.calls if call.state == "awaiting")
+
+
+def hint_of(asked: object) -> str:
+    """What an application itself asks for a held call; empty where ADK asks, in words for programs."""
+    text = asked if isinstance(asked, str) else ""
+    return "" if text.startswith(_STANDARD_HINT) else text
 
 
 def why_no_answers(kind: str, run: RunFacts) -> str:

@@ -105,19 +105,26 @@ def sort_rows(
     fresh = [row for row in rows if row.event_id not in seen]
     ours = {whole, *in_place}
     waiting, told = list(in_place), set(begun)
-    current: dict[str, UUID] = {}
     together: list[Known | Row] = [*known, *fresh]
+    # By invocation: the message that it was started with, which need not be the first of several rows of one time.
+    inputs = {row.invocation_id: row.input for row in reversed(fresh) if row.input is not None}
+    firsts: dict[str, UUID] = {}  # of each invocation that is known: the run of its first row
+    for one in sorted(known, key=lambda one: (one.at, one.event_id)):
+        if one.run_id is not None:
+            firsts.setdefault(one.invocation_id, one.run_id)
+    current: dict[str, UUID] = {}
     for row in sorted(together, key=lambda one: (one.at, one.event_id)):
         if isinstance(row, Known):
             if row.run_id is not None:
                 current[row.invocation_id] = row.run_id
             continue
-        run_id = current.get(row.invocation_id, whole)
+        # A clock that was set back makes rows which are older than those that are known of their invocation.
+        run_id = current.get(row.invocation_id) or firsts.get(row.invocation_id, whole)
         if row.answers and row.input is None and waiting:
             run_id = waiting.pop(0)
         if run_id is None and (row.input is not None or row.lines):
             run_id = uuid4()
-            made.seeds.append(Seed(run_id, row.invocation_id, row.at, row.input))
+            made.seeds.append(Seed(run_id, row.invocation_id, row.at, inputs.get(row.invocation_id)))
         made.rows.append((row, run_id))
         made.marked = made.marked or row.marks_session
         if run_id is None:

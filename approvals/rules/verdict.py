@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from approvals.rules.call_words import none_made
+
 RecordKind = Literal["none", "called", "unknown"]
 
 
@@ -87,7 +89,7 @@ class Verdict:
 REASON_TEXT: Mapping[str, str] = {
     "input_missing": "The input of this run is gone or was altered, so there is nothing to start it with."
     " Ask for a new run instead.",
-    "still_running": "This run is still running. Stop it, or declare it interrupted, first.",
+    "still_running": "This run is still running. Wait until it ends, or end it first on its page.",
     "replay_in_flight": "Another attempt of this run is under way."
     " Wait until it ends, or take it back while it is held, queued or paused.",
     "succeeded": "An attempt of this run already completed. Start it again only to do the same work twice.",
@@ -100,6 +102,16 @@ REASON_TEXT: Mapping[str, str] = {
     "restored": "This run may have been started again after the backup was taken that this database was restored from."
     " Ask its runtime; only a person can decide.",
 }
+
+# Other words for "tools_called" where no call was made, and for "succeeded" where what completed waits for an answer.
+_NONE_MADE = (
+    "Calls of this run were asked for, or answered by a person, and no tool is known to have run."
+    " Look at what became of each call; only a person can decide to start it again."
+)
+_AWAITING = (
+    "An attempt of this run waits for a confirmation."
+    " Confirm or reject its call; starting again leaves it unanswered and does the work anew."
+)
 
 # What a person may decide to start again in spite of; the others have to go away first.
 OVERRIDABLE = frozenset({"tools_called", "unknown_record", "late_events", "succeeded", "restored"})
@@ -125,9 +137,23 @@ def verdict_of(lineage: Sequence[RunFacts], target: str) -> Verdict:
         "restored": [attempt for attempt in lineage if attempt.restored],
     }
     reasons = tuple(
-        Reason(code, text, _calls(concerned[code])) for code, text in REASON_TEXT.items() if concerned[code]
+        Reason(code, _text(code, concerned[code]), _calls(concerned[code]))
+        for code in REASON_TEXT
+        if concerned[code]
     )
     return Verdict(may_start_again=not reasons, reasons=reasons)
+
+
+def _text(code: str, attempts: Sequence[RunFacts]) -> str:
+    """The sentence of a reason about these attempts: no call that was only asked for is said to have been made."""
+    states = [call.state for call in _calls(attempts)]
+    if code == "succeeded" and all(
+        a.is_head and any(c.state == "awaiting" for c in a.calls) for a in attempts
+    ):
+        return _AWAITING
+    if code == "tools_called" and none_made(states):
+        return _NONE_MADE
+    return REASON_TEXT[code]
 
 
 def forceable(verdict: Verdict) -> bool:

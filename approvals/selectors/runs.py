@@ -15,6 +15,7 @@ from django.db.models import Q, QuerySet
 
 from approvals.exceptions import Invalid
 from approvals.models import Run
+from approvals.rules.call_words import none_made
 from approvals.rules.failures import Error, failure_of
 from approvals.rules.verdict import CallFacts, RecordFacts, Verdict, verdict_of
 from approvals.selectors.asked_again import NOT_AGAIN, Again, Asked, asked_again
@@ -38,6 +39,11 @@ RECORD_TEXT: Mapping[str, str] = {
     "merely_reported": "No call was reported, but this runtime does not promise to report each call before it is made.",
 }
 MORE_CALLS_POSSIBLE = "Tools were called; events or the end are missing, so there may be more calls."
+# Of calls that were asked for, and of which none is known to have been made; and where there may be more of them.
+NONE_MADE = {
+    True: "Calls were asked for, or answered by a person; no tool is known to have run.",
+    False: "Calls were asked for, or answered by a person; events or the end are missing, so tools may have run.",
+}
 
 
 def page_of(
@@ -82,7 +88,7 @@ def _told(run: Run, lineage: Lineage, error: Error | None, again: Again) -> dict
             "kind": facts.record.kind,
             "complete": facts.record.complete,
             "code": facts.record.why,
-            "why": record_sentence(facts.record),
+            "why": record_sentence(facts.record, facts.calls),
         },
         "calls": [
             {
@@ -127,8 +133,10 @@ def _other(other: Asked) -> dict[str, Any]:
     }
 
 
-def record_sentence(record: RecordFacts) -> str:
-    """Why a record is what it is, in a sentence."""
+def record_sentence(record: RecordFacts, calls: Sequence[CallFacts]) -> str:
+    """Why the record of a run with these calls is what it is, in a sentence."""
+    if record.why == "called" and none_made([call.state for call in calls]):
+        return NONE_MADE[record.complete]
     if record.why == "called" and not record.complete:
         return MORE_CALLS_POSSIBLE
     return RECORD_TEXT[record.why]

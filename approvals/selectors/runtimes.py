@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db.models.functions import Now
@@ -119,3 +120,9 @@ def _row(runtime: Runtime, observation: Observation | None) -> RuntimeRow:
         created_at=runtime.created_at,
         observed=Observed(**{field: getattr(observation, field) for field in told}) if observation else None,
     )
+
+
+def allowed_hosts() -> frozenset[str]:
+    """The hosts (`host:port` where the address says one) that may be called: those of the runtimes that were added."""
+    urls = Runtime.objects.exclude(base_url="").values_list("base_url", flat=True)
+    return frozenset(urlsplit(url).netloc for url in urls)

@@ -23,7 +23,10 @@ from approvals.services import decisions
 def foresee(*, subject: str) -> Kept:
     """How much would be erased now. NotFound for somebody of whom nothing was ever known here."""
     if not erasure.is_known(subject):
-        raise NotFound(f"Nothing in this workspace is about {subject}.")
+        raise NotFound(
+            f"Nothing in this workspace is about {subject}. A run goes by the customer that its runtime names, one of"
+            " Google ADK by its user id; who is only mentioned in the texts of others is not found."
+        )
     return erasure.kept(subject)
 
 

@@ -1,24 +1,26 @@
 """Handing a replay over to its runtime: the check before, the intent, and what came of it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from approvals.db.binding import current_workspace
-from approvals.models import Decision, Run, Runtime
+from approvals.models import Decision, Observation, Run
 from approvals.rules.decisions import IN_PLACE
 from approvals.rules.digests import canonical
 from approvals.selectors.lineages import judged
 from approvals.selectors.payloads import contents_of
+from approvals.selectors.runtimes import allowed_hosts
 from approvals.services import jobs, lineages, runs, secrets
 from approvals.services.jobs import Claim
 
 CONFIRMING = {"confirm_call": True, "reject_call": False}  # what each of these answers a confirmation with
+_AGAIN = re.compile(r" #\d+\Z")
 _CONFIRMATION = "adk_request_confirmation"  # the name of the call by which ADK asks a person
 
 INPUT_ERASED = "The input of this run was erased meanwhile, so nothing was started."
@@ -56,7 +58,8 @@ class StreamOrder:
     """What a runtime that streams is asked to do: one turn of an agent in one session.
 
     `message` is the turn's message as the runtime takes it. In place, it goes into the session of an earlier run; else
-    `session_id` is to be made. `supplied` are the calls that the message answers with their results.
+    `session_id` is to be made. `supplied` are the calls that the message answers with their results. `version` is what
+    its service said of itself last, empty where it said nothing yet.
     """
 
     base_url: str
@@ -70,6 +73,7 @@ class StreamOrder:
     supplied: tuple[Answer, ...] = field(default=(), repr=False)
     time_limit_s: int
     silence_s: int
+    version: str = ""
 
 
 class _Refused(Exception):
@@ -110,7 +114,7 @@ def _order(held: Claim, run: Run, given: Any) -> Order:
     return Order(
         base_url=run.runtime.base_url,
         secret=secrets.unseal(bytes(run.runtime.signing_secret)),
-        allowed_hosts=_allowed_hosts(),
+        allowed_hosts=allowed_hosts(),
         job_id=held.job_id,
         payload={
             "job_id": str(held.job_id),
@@ -130,7 +134,7 @@ def _stream_order(run: Run, decision: Decision, given: Any) -> StreamOrder:
     message, supplied = _answering(decision) if in_place else (_sent(given), ())
     return StreamOrder(
         base_url=run.runtime.base_url,
-        allowed_hosts=_allowed_hosts(),
+        allowed_hosts=allowed_hosts(),
         run_id=run.id,
         app=run.agent,
         user=run.subject,
@@ -140,12 +144,9 @@ def _stream_order(run: Run, decision: Decision, given: Any) -> StreamOrder:
         supplied=supplied,
         time_limit_s=run.runtime.time_limit_s,
         silence_s=run.runtime.silence_s,
+        version=Observation.objects.values_list("version", flat=True).filter(runtime=run.runtime).first()
+        or "",
     )
-
-
-def _allowed_hosts() -> frozenset[str]:
-    addresses = Runtime.objects.exclude(base_url="").values_list("base_url", flat=True)
-    return frozenset(urlsplit(url).netloc for url in addresses)
 
 
 def _sent(given: Any) -> dict[str, Any]:
@@ -164,9 +165,9 @@ def _answering(decision: Decision) -> tuple[dict[str, Any], tuple[Answer, ...]]:
     if decision.kind in CONFIRMING:
         response = {"confirmed": CONFIRMING[decision.kind]}
         return _message([Answer(evidence["confirmation"]["id"], _CONFIRMATION, response)]), ()
-    answers = tuple(
-        Answer(given["call_id"], given["name"], given["response"]) for given in evidence["answers"]
-    )
+    # An id that an agent used again has a number behind it here (sql/0004_record), which the agent does not know.
+    given = {_AGAIN.sub("", one["call_id"]): one for one in evidence["answers"]}
+    answers = tuple(Answer(call_id, one["name"], one["response"]) for call_id, one in given.items())
     return _message(answers), answers
 
 

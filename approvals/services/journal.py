@@ -15,7 +15,7 @@ from django.db import IntegrityError, connections, transaction
 from approvals.access.actors import TokenBearer
 from approvals.access.runs import run_for_bearer, runs_of_bearer
 from approvals.exceptions import Conflict, NotAllowed
-from approvals.models import Payload
+from approvals.models import Payload, Runtime
 from approvals.rules.digests import canonical
 from approvals.services import payloads
 from approvals.services.secrets import keyed_digest
@@ -79,6 +79,7 @@ def register_run(*, by: TokenBearer, run: NewRun) -> Registered:
     digest = keyed_digest(canonical(["run", *astuple(run)]))
 
     def write() -> Registered:
+        _refuse_where_read(by)
         known = runs_of_bearer(by, using=INGEST).filter(
             subject=run.subject, external_id=run.external_id, replay_of=None
         )
@@ -121,12 +122,25 @@ def _insert_run(by: TokenBearer, run: NewRun, digest: str) -> UUID:
     return run_id
 
 
+def _refuse_where_read(by: TokenBearer) -> None:
+    """Conflict where the runtime's own store is read: a report could hide what that shows."""
+    if Runtime.objects.using(INGEST).filter(id=by.runtime_id, kind="adk").exists():
+        raise Conflict(
+            "The runs of this runtime are read from its own store, so nothing is reported of them.",
+            code="runtime_is_read",
+        )
+
+
 def append(*, by: TokenBearer, run_id: UUID, events: Sequence[NewEvent]) -> Appended:
-    """Add events to a run's journal, all or none. NotFound, or Conflict for a number that holds something else."""
+    """Add events to a run's journal, all or none.
+
+    NotFound, and Conflict for a number that holds something else or a runtime that is read.
+    """
     unique = _without_repetitions(events)
 
     def write() -> Appended:
         run = run_for_bearer(by, run_id, using=INGEST)
+        _refuse_where_read(by)
         with connections[INGEST].cursor() as cursor:
             # Reports on one run come one after the other; ingest may not lock the run's row.
             cursor.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"journal {run.id}"])

@@ -7,7 +7,6 @@ given up writes nothing more.
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
@@ -17,6 +16,7 @@ from django.db.models.functions import Now
 
 from approvals.models import Observation, Runtime
 from approvals.rules.observed import SessionKey
+from approvals.selectors.runtimes import allowed_hosts
 from approvals.services import secrets
 
 LONGEST_TROUBLE = 300  # characters
@@ -174,9 +174,3 @@ def _update(watch: Watch, **values: Any) -> bool:
         runtime_id=watch.runtime_id, fence=watch.fence, lease_until__isnull=False
     )
     return mine.update(**values) == 1
-
-
-def allowed_hosts() -> frozenset[str]:
-    """The hosts that may be called: those of the runtimes that an admin has added to this workspace."""
-    urls = Runtime.objects.exclude(base_url="").values_list("base_url", flat=True)
-    return frozenset(urlsplit(url).netloc for url in urls)

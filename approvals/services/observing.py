@@ -18,13 +18,15 @@ from django.db.models.functions import Now
 from approvals.db.binding import current_workspace
 from approvals.models import Event, Job, Run, StoredRow, ToolCall
 from approvals.rules import sessions
-from approvals.rules.digests import canonical
+from approvals.rules.digests import canonical, sha256_hex
 from approvals.rules.observed import Head, Line, Row, Session, SessionKey, end_of
 from approvals.rules.sessions import ENDS, QUIET, Known, Seed, Sorted, ends_of
 from approvals.selectors.stored import columns_of, rows_of
 from approvals.services import lines, payloads
 from approvals.services.observations import Watch
 from approvals.services.secrets import keyed_digest
+
+LONGEST_NAME = 1_000  # characters of an external id
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def _ours(watch: Watch, old: Collection[int], reads: Sequence[Read]) -> dict[Ses
         if (run_id, key.app, key.user) in there:
             found[key] = {"whole": run_id, "begun": [run_id]}
     asked = {(key.app, key.user, key.id): key for key in keys}
-    answered = StoredRow.objects.filter(session_id__in=old, answers=True).values("run_id")
+    answered = StoredRow.objects.filter(session_id__in=old, answers=True, run__isnull=False).values("run_id")
     replays = own.filter(session_id__in=[key.id for key in keys]).exclude(id__in=answered)
     for run in replays.order_by("created_at", "id"):
         place = asked.get((run.agent, run.subject, run.session_id))
@@ -202,8 +204,13 @@ def _add_runs(watch: Watch, batch: _Batch) -> None:
 
 
 def external_id_of(key: SessionKey, invocation_id: str) -> str:
-    """How an observed run is called: app/user/session/invocation, each so that it can hold no slash of its own."""
-    return "/".join(quote(part, safe="@:+,; ") for part in (key.app, key.user, key.id, invocation_id))
+    """How an observed run is called: app/user/session/invocation, each so that it can hold no slash of its own.
+
+    One that no index could hold (ids in Chinese are three times as long as they look, and quoted nine times) ends in
+    its own digest instead.
+    """
+    name = "/".join(quote(part, safe="@:+,; ") for part in (key.app, key.user, key.id, invocation_id))
+    return name if len(name) <= LONGEST_NAME else f"{name[:900]}~{sha256_hex(name)}"
 
 
 def input_digest(message: Mapping[str, object] | None) -> str:

@@ -11,7 +11,7 @@ from approvals import faults
 from approvals.access.actors import Actor, TokenBearer, rule_for
 from approvals.access.desk import job_for
 from approvals.exceptions import DECIDED, Conflict, NotFound, Refusal, Stale
-from approvals.models import Decision, Job, Run
+from approvals.models import Decision, Job, Run, StoredRow
 from approvals.rules import decisions as kinds
 from approvals.rules.shown import Shown
 from approvals.rules.verdict import OVERRIDABLE, Verdict, forceable
@@ -161,7 +161,7 @@ def start(
         runtime_id=run.runtime_id,
         external_id=f"{root_id}#{attempt}",
         agent=run.agent,
-        session_id=f"{FRESH_SESSION}{id}" if fresh else run.session_id,
+        session_id=f"{FRESH_SESSION}{id}" if fresh else _session_of(run, kind),
         subject=run.subject,
         trigger="replay",
         input_payload_id=run.input_payload_id,
@@ -193,6 +193,14 @@ def start(
         evidence=evidence,
     )
     return Started(decision, job, new_run)
+
+
+def _session_of(run: Run, kind: str) -> str:
+    """Where its runtime keeps what it did last: a turn that was asked for once more has a session of its own."""
+    if kind not in kinds.IN_PLACE:
+        return run.session_id
+    rows = StoredRow.objects.filter(run=run).order_by("-session_id")  # made in the order of the attempts
+    return rows.values_list("session__session", flat=True).first() or run.session_id
 
 
 def done_before(

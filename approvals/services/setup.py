@@ -166,10 +166,11 @@ def add_runtime(
     said = ["name", "kind", "base_url", "silence_s", "time_limit_s"]
     said.append("hides_calls" if observed else "writes_ahead")
     evidence = {field: getattr(runtime, field) for field in said}
-    with (
-        _conflicts({"runtime_name_once": f'There is already a runtime "{name}" in this workspace.'}),
-        transaction.atomic(),
-    ):
+    taken = f'There is already a runtime "{name}" in this workspace.'
+    if observed:
+        taken += " `runtime set-database` and the Setup page say where the store of a runtime is from now on."
+    with _conflicts({"runtime_name_once": taken}), transaction.atomic():
+        _refuse_read_twice(runtime, store)
         runtime.save(force_insert=True)
         if observed:
             Observation.objects.create(workspace_id=runtime.workspace_id, runtime=runtime)
@@ -255,6 +256,17 @@ def _fitting(kind: str, database_url: str, *, writes_ahead: bool, hides_calls: b
         raise Invalid(
             "hides_calls", f"Only an ADK runtime can be said to hide calls, not one of kind {kind}."
         )
+
+
+def _refuse_read_twice(runtime: Runtime, store: str) -> None:
+    """Conflict where another runtime is this one: each of its runs would wait twice, and two people decide on one."""
+    others = Runtime.objects.filter(kind="adk", base_url=runtime.base_url).exclude(name=runtime.name)
+    for other in others if store else ():
+        if _store_of(secrets.unseal(bytes(other.database_url))) == _store_of(store):
+            raise Conflict(
+                f'"{other.name}" is this service with this database already; its runs would be in the queue twice.',
+                code="taken",
+            )
 
 
 def _store_of(database_url: str) -> str:

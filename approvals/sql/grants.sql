@@ -60,7 +60,7 @@ grant execute on function transition_allowed(text, text, text), hashed_time(time
   settle_run(uuid, uuid), payload_matches(uuid, uuid, integer, text), place_now() to @prefix@_app;
 
 -- ingest: adds runs and events, and can do nothing else
-grant select (id, workspace_id, silence_s, time_limit_s, writes_ahead) on approvals_runtime to @prefix@_ingest;
+grant select (id, workspace_id, kind, silence_s, time_limit_s, writes_ahead) on approvals_runtime to @prefix@_ingest;
 grant select on approvals_run to @prefix@_ingest;
 grant insert (id, workspace_id, runtime_id, external_id, agent, session_id, subject, trigger, input_payload_id,
   input_hash, body_digest, lineage_id) on approvals_run to @prefix@_ingest;

@@ -37,6 +37,9 @@ SERVICE_S = 5.0
 ASKED_EVERY = timedelta(minutes=5)
 ASKED_AGAIN = timedelta(seconds=20)  # where the service did not answer
 TROUBLE_S = 5.0
+BROKE_OFF = "The reading broke off at something that was not expected; the log of the worker says at what."
+BROKE_OFF_S = 30.0
+GONE = "The tables of ADK are gone, though sessions were read from them: see that this is the right database."
 log = structlog.get_logger(__name__)
 
 
@@ -54,12 +57,23 @@ def execute(self: Any, runtime_id: str) -> None:
             layout = store.layout()
             if layout.state == "unusable":
                 raise StoreTrouble(layout.sentence)
+            if layout.state == "empty" and _was_read(watch):
+                raise StoreTrouble(GONE)
             more = layout.state == "ready" and _Reading(watch, store).go()
     except (StoreTrouble, Invalid) as trouble:
         observations.in_trouble(watch, why=str(trouble), seconds=TROUBLE_S)
         return
+    except Exception:  # whatever is in there: whoever looks at the page has to see that nothing is read
+        log.exception("a store could not be read", runtime=runtime_id)
+        observations.in_trouble(watch, why=BROKE_OFF, seconds=BROKE_OFF_S)
+        return
     faults.point("observe.read")
     observations.rest(watch, seconds=0 if more else settings.POLL_S)
+
+
+@transaction.atomic
+def _was_read(watch: Watch) -> bool:
+    return bool(stored.slice_of(watch.runtime_id, after=0, size=1))
 
 
 def _ask_service(watch: Watch) -> Watch:
@@ -97,17 +111,19 @@ class _Reading:
 
     def _changes(self) -> bool:
         """The sessions that changed since the last look, oldest change first; whether some are left."""
-        newest = self.watch.changed_until
-        since = newest - OVERLAP if newest else datetime.now(UTC) - FIRST
+        # A session may say that it was changed in the year 9999: what changes now must not hide behind it.
+        now = datetime.now(UTC)
+        newest = min(self.watch.changed_until or now - FIRST + OVERLAP, now)
+        since = newest - OVERLAP
         listed = self.store.changed_since(since)
         for start in range(0, len(listed), SESSIONS):
             if self._over():
                 return True
             some = listed[start : start + SESSIONS]
-            until = some[-1].updated_at
+            until = max(newest, min(some[-1].updated_at, now))
             self._take(
                 self._changed(some),
-                lambda until=until: observations.caught_up(self.watch, until=max(until, newest or until)),  # type: ignore[misc]
+                lambda until=until: observations.caught_up(self.watch, until=until),  # type: ignore[misc]
             )
         return False
 

@@ -29,6 +29,8 @@ from approvals.connectors.adk import (
     create_session,
     note,
     stream,
+    supported,
+    usable,
 )
 from approvals.rules.observed import Line
 from approvals.rules.turns import Again, Attempt, Code, Done, HandedOn, next_step
@@ -143,6 +145,8 @@ class _Replay:
 
     def _attempt(self, session_id: str, timeout_s: float) -> Closed | None:
         """Run the turn once in this session; how the stream closed, or None where nobody is to listen any longer."""
+        if self.order.version and not usable(self.order.version):
+            return Closed("refused", f"Nothing was asked for: {supported(self.order.version)}")
         timeout_s = min(settings.RUNTIME_TIMEOUT_S, timeout_s)
         until = time.monotonic() + timeout_s
         place = Place(self.order.base_url, self.order.allowed_hosts, timeout_s)
@@ -233,7 +237,7 @@ class _Replay:
             # Nothing came of asking once more, and nothing had been called before: it failed as it had failed.
             code: Code = next((code for code in (one.ended_as() for one in self.attempts) if code), "failed")
             text = f"{again.why} That was refused: {closed.detail}"
-            self._end(HandedOn(code, f"{text} No tool was called, so it can safely be started later."))
+            self._end(HandedOn(code, f"{text} No call of a tool was seen."))
         else:
             self._broke_off(closed.detail)
 

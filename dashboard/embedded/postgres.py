@@ -30,10 +30,14 @@ SETTINGS = {
 FAST_SETTINGS = {"fsync": "off", "full_page_writes": "off"}  # for tests; synchronous_commit stays on
 
 
-def free_port() -> int:
-    """A loopback port that was free a moment ago."""
+def free_port(wanted: int = 0) -> int:
+    """A loopback port that was free a moment ago: the wanted one, if it was."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError:
+            return free_port()
         port: int = probe.getsockname()[1]
         return port
 
@@ -99,13 +103,17 @@ class Postgres:
         return True
 
     def start(self) -> Child:
-        """Start the server and wait until it answers. Raises Trouble."""
+        """Start the server and wait until it answers; where it can be at the port of before. Raises Trouble."""
         end = time.monotonic() + START_S
+        before = self.folder / "port"  # others may have been told it: the store of `demo adk` is read there
+        told = before.read_text() if before.exists() else ""
+        wanted = int(told) if told.isdecimal() else 0
         while True:
             self._clear_foreign_pid()
-            self.port = free_port()
+            self.port, wanted = free_port(wanted), 0
             child = self._child = self._spawn()
             if self._answers(child):
+                before.write_text(str(self.port))
                 return child
             self.processes.forget(child)
             self._raise_if_disk_is_full(child)

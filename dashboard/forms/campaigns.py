@@ -21,7 +21,8 @@ _LONGEST_ADDRESS = 254
 class Asked:
     """Whose message is shown, how far into each list, and the queue's own query for the way back.
 
-    `to` is a delivery's id or an address as somebody typed it; `note` says what could not be read.
+    `to` is a delivery's id or an address as somebody typed it; `note` says what could not be read. `compare`: however
+    long the list is.
     """
 
     to: str = ""
@@ -29,6 +30,7 @@ class Asked:
     in_doubt: int = 0
     failed: int = 0
     back: str = ""
+    compare: str = ""
     note: str = ""
 
     @property
@@ -48,6 +50,7 @@ class PageForm(ListForm):
     in_doubt = words("Place in those in doubt")
     failed = words("Place in those that failed")
     back = words("Way back", length=LONGEST_QUERY)
+    compare = words("Comparison", length=10)
 
     def clean_excluded(self) -> int:
         """The position behind which the excluded start."""
@@ -73,6 +76,7 @@ def read(data: QueryDict | Mapping[str, Any]) -> Asked:
         in_doubt=values["in_doubt"] or 0,
         failed=values["failed"] or 0,
         back=queue.address(way_back.wanted, after=way_back.after),
+        compare="now" if values["compare"] else "",
         note=form.note(),
     )
 

@@ -41,14 +41,15 @@ class ReasonAct(Act):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledged:
-    """A call that a forced replay must acknowledge. `value` is sent as one `ack`; `anchor` is its place in
-    the timeline.
+    """A call that a forced replay must acknowledge. `value` is sent as one `ack`; `came` is what is known of it, as the
+    end of a sentence (`was called`); `anchor` is its place in the timeline.
     """
 
     value: str
     name: SafeString
     args: SafeString
     state: Chip
+    came: str
     anchor: str = ""
     attempt: str = ""
     ticked: bool = False

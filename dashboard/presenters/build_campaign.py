@@ -22,6 +22,7 @@ from dashboard.presenters.campaigns import (
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import NOTHING, DecisionLine, Fact, Link, Trail
 from dashboard.presenters.places import Places
+from dashboard.presenters.review import Review
 from dashboard.presenters.text import count, plain, plural, reveal, reveal_line, summary_line
 
 _SENDS = {
@@ -54,6 +55,7 @@ def campaign_page(
     facts: CampaignFacts,
     preview: Preview,
     lists: Lists,
+    review: Review,
     hand: Hand,
     *,
     asked: form.Asked,
@@ -76,6 +78,7 @@ def campaign_page(
         sends=_SENDS[facts.status],
         preview=preview,
         audience=_audience(facts, lists, places, asked),
+        review=review,
         acts=acts_of(facts, hand, now),
         progress=(
             None
@@ -143,6 +146,7 @@ def _audience(facts: CampaignFacts, lists: Lists, places: Places, asked: form.As
         first_url=f"{here}#audience" if asked.excluded else "",
         open=bool(asked.excluded) or len(rows) <= 10,
         lacking=_lacking(lacking, facts) if lacking else "",
+        lacking_all_url=places.recipients(facts.id, "show=lacking") if lacking > 1 else "",
         lacking_url=places.campaign(facts.id, form.address(asked, to=str(first))) if first else "",
     )
 

@@ -12,6 +12,7 @@ from dashboard.presenters.parts import NOTHING
 from dashboard.presenters.runs import Claim, ClaimedCall, ErrorBox
 from dashboard.presenters.text import clip, plural, reveal, summary_line
 
+_STOPPED = "Its runtime then told that it was aborted. A call that was under way may still have happened."
 _LINES = 12  # kinds of calls beside the agent's words
 
 
@@ -37,8 +38,10 @@ def error_of(opened: OpenedRun) -> ErrorBox | None:
     failure = opened.failure
     if failure is None or not (failure.code or failure.completed or failure.open):
         return None
+    stopped = opened.run.interrupted_why == "stopped"
     return ErrorBox(
-        text=summary_line(failure.text, 1_000),
+        title="Stopped by a person" if stopped else "It failed",
+        text=summary_line(_STOPPED if stopped else failure.text, 1_000),
         code=summary_line(failure.code or "", 80),
         completed=tuple(summary_line(name, 80) for name in failure.completed),
         open=tuple(summary_line(name, 80) for name in failure.open),
@@ -50,7 +53,7 @@ def _record(opened: OpenedRun) -> str:
     if record.kind == "none":
         return "No tool ran. The history is complete from start to end and holds no call."
     if record.kind == "called":
-        return record_sentence(record)
+        return record_sentence(record, opened.own.calls)
     return WHY_UNKNOWN.get(record.why, "What it did cannot be known.")
 
 

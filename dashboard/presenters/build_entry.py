@@ -7,6 +7,7 @@ from django.utils.safestring import SafeString
 
 from approvals.rules.decisions import UNKNOWN_ACKNOWLEDGED, call_key
 from approvals.rules.digests import canonical
+from approvals.rules.in_place import hint_of
 from approvals.rules.messages import merge
 from approvals.selectors.decisions import Entry, Opened, Sealed
 from dashboard.presenters import chips
@@ -232,8 +233,8 @@ def _plain_facts(given: Mapping[str, Any], *, sealed: bool) -> tuple[Fact, ...]:
 def _in_place(given: Mapping[str, Any]) -> Iterator[Fact]:
     """What a person told an agent in place: of each open call, or of a held one what had been asked."""
     asked = given.get("confirmation")
-    if isinstance(asked, dict) and asked.get("hint"):
-        yield Fact("What was asked", summary_line(str(asked["hint"]), 300))
+    if isinstance(asked, dict) and (hint := hint_of(asked.get("hint"))):
+        yield Fact("What was asked", summary_line(hint, 300))
     for answer in _listed(given.get("answers")):
         if not isinstance(answer, dict):
             continue

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from approvals.rules.in_place import KIND, Said, held, unanswered, why_no_answers, why_not_held
+from approvals.rules.in_place import KIND, Said, held, hint_of, unanswered, why_no_answers, why_not_held
 from approvals.rules.verdict import CallFacts
 from approvals.selectors.run_pages import OpenedRun
 from dashboard.presenters import chips
@@ -50,7 +50,7 @@ def _answered(
         args=summary_line(call.args_summary, 300),
         state=chips.call_state(call.state),
         anchor=anchor,
-        note=summary_line(f"{before.who}: {before.meaning}. “{before.reason}”", 400) if before else NOTHING,
+        note=summary_line(before.words, 400) if before else NOTHING,
         happened=said.happened,
         result=said.result,
         receipt=said.receipt,
@@ -67,7 +67,7 @@ def held_acts(opened: OpenedRun, hand: Hand, shown: str) -> tuple[HeldAct, ...]:
             target=call.call_id,
             name=summary_line(call.name or "a tool", 80),
             args=summary_line(call.args_summary, 300),
-            hint=reveal(opened.asked.get(call.call_id, {}).get("hint", "")),
+            hint=reveal(hint_of(opened.asked.get(call.call_id, {}).get("hint"))),
             anchor=anchors.get(call.call_id, ""),
             confirm=hand.reason_act(
                 "run_confirm_call",

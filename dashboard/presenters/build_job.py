@@ -115,6 +115,8 @@ def _stages(progress: Progress, now: datetime) -> tuple[Stage, ...]:
 
 
 def _result(progress: Progress, places: Places) -> Link | None:
+    if progress.run_status == "cancelled" and progress.accepted_at is None:
+        return None  # it never began
     if progress.run_id:
         return Link(reveal_line(f"The new run: {progress.run_name}"), places.run(progress.run_id))
     if progress.campaign_id:

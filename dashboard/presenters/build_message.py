@@ -16,6 +16,7 @@ from approvals.selectors.campaigns import CampaignFacts, Recipient
 from approvals.services.suppressions import link_for
 from dashboard.forms import campaigns as form
 from dashboard.presenters import chips
+from dashboard.presenters.build_review import looks_of
 from dashboard.presenters.campaigns import Header, Picker, Preview, Raw
 from dashboard.presenters.parts import Choice
 from dashboard.presenters.places import Places
@@ -106,6 +107,7 @@ def preview_of(
         text_note=clip(envelope.text)[1],
         html_url=reverse("campaign_message", args=at) if envelope.html and not recipient.erased else "",
         note=_erased(recipient) if recipient.erased else _note(made),
+        looks=None if recipient.erased else looks_of(envelope, len(made.raw)),
         raw=_raw(made, recipient, reverse("campaign_source", args=at)) if made.raw else None,
     )
 

@@ -101,7 +101,7 @@ def _row(
         kind=_KIND.get(item.kind, item.kind),
         title=summary_line(item.title),
         url=places.item(item.kind, item.target_id, back),
-        state=chips.held(did.held_in(tries))
+        state=chips.held(plain(did.held_in(tries)[:120]))
         if item.state == "awaiting"
         else chips.queue_state(item.kind, item.state),
         risk=risk,

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from approvals.rules.call_words import may_be_again
 from approvals.rules.in_place import KIND, held
-from approvals.rules.verdict import CallFacts, Verdict, forceable
+from approvals.rules.verdict import CallFacts, RunFacts, Verdict, forceable
 from approvals.selectors.asked_again import Asked
 from approvals.selectors.decisions import Entry
 from approvals.selectors.did import Attempt
@@ -34,6 +35,7 @@ from dashboard.presenters.parts import (
 from dashboard.presenters.places import Places
 from dashboard.presenters.runs import RunPage
 from dashboard.presenters.text import (
+    again,
     clip,
     count,
     listed,
@@ -120,7 +122,6 @@ def _input_note(opened: OpenedRun) -> str:
 
 def _facts(opened: OpenedRun) -> tuple[Fact, ...]:
     run, now = opened.run, opened.now
-    names = [fact.id for fact in opened.facts]
     facts = [Fact("Agent", summary_line(run.agent, 100)), Fact("Runtime", summary_line(run.runtime, 100))]
     facts.append(
         Fact("Started", when(run.started_at, now) if run.started_at else "never handed to its runtime")
@@ -133,11 +134,17 @@ def _facts(opened: OpenedRun) -> tuple[Fact, ...]:
         facts.append(Fact("Model", summary_line(models, 100)))
     if run.session_id:
         facts.append(Fact("Session", summary_line(run.session_id, 100)))
-    facts.append(Fact("Attempt", f"{names.index(str(run.id)) + 1} of {len(names)}"))
+    facts.append(Fact("Attempt", f"{_number(opened.own, opened)} of {len(opened.facts)}"))
     own = _own(opened)
-    if own is None or did.record_of(own):
-        facts.append(Fact("Record", chips.record_kind(opened.own.record.kind)))
+    record = did.record_of(own) if own else chips.record_kind(opened.own.record.kind)
+    if record:
+        facts.append(Fact("Record", record))
     return tuple(facts)
+
+
+def _number(attempt: RunFacts, opened: OpenedRun) -> int:
+    """Which of the attempts it is, from 1."""
+    return opened.facts.index(attempt) + 1
 
 
 def _models(opened: OpenedRun) -> str:
@@ -209,8 +216,7 @@ def _judged(opened: OpenedRun, places: Places) -> VerdictBox:
         text = f"{_dismissed(opened)} It can be reopened. This is what the rules say of starting it again:"
         return VerdictBox("quiet", "It was dismissed", text, reasons)
     if not opened.own.is_head and "replay_in_flight" not in verdict.codes:
-        text = "Decide on the attempt that counts. This is what the rules say of all of them together:"
-        return VerdictBox("info", "A later attempt counts", text, reasons)
+        return _of_another(opened, reasons)
     if opened.run.status == "completed":
         return _completed(opened, reasons)
     if verdict.may_start_again:
@@ -222,6 +228,16 @@ def _judged(opened: OpenedRun, places: Places) -> VerdictBox:
             return VerdictBox(tone, title, text, reasons)  # type: ignore[arg-type]
     text = "Starting it again may do the same things a second time. This stands in the way:"
     return VerdictBox("warn", "A person has to decide", text, reasons, _outlook(opened))
+
+
+def _of_another(opened: OpenedRun, reasons: tuple[Reason, ...]) -> VerdictBox:
+    """It is not the attempt that counts: a later one is, or it never began itself."""
+    if opened.own.started:
+        text = "Decide on the attempt that counts. This is what the rules say of all of them together:"
+        return VerdictBox("info", "A later attempt counts", text, reasons)
+    began = "has not begun yet" if opened.run.status == "running" else "never began"
+    counts = f"This attempt {began}; attempt {_number(opened.head, opened)} counts."
+    return VerdictBox("info", f"It {began}", f"{counts} What the rules say of all of them:", reasons)
 
 
 def _completed(opened: OpenedRun, reasons: tuple[Reason, ...]) -> VerdictBox:
@@ -263,9 +279,9 @@ def _outlook(opened: OpenedRun) -> tuple[str, ...]:
     lines = [
         f"A replay starts the agent again from its stored input, on the runtime {plain(opened.run.runtime)}."
     ]
-    names = list(dict.fromkeys(plain(call.name) for call in opened.verdict.calls))
-    if names:
-        lines.append(f"It takes over no answer from before: {listed(names, 5)} may be called again.")
+    repeats = again(*may_be_again((call.name, call.state) for call in opened.verdict.calls))
+    if repeats:
+        lines.append(f"It takes over no answer from before: {repeats}.")
     return tuple(lines) if _startable(opened.verdict) else ()
 
 

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from uuid import UUID
 
+from approvals.rules.call_words import what_came
 from approvals.rules.decisions import UNKNOWN_ACKNOWLEDGED, call_key, told
 from approvals.rules.in_place import KIND, unanswered
-from approvals.rules.verdict import OVERRIDABLE, REASON_TEXT, CallFacts, forceable
+from approvals.rules.verdict import OVERRIDABLE, CallFacts, forceable
 from approvals.selectors.run_pages import OpenedRun
 from dashboard.forms.shown import pack
 from dashboard.presenters import chips
@@ -20,6 +21,7 @@ from dashboard.presenters.text import plain, plural, reveal_line, summary_line
 
 ON_ITS_WAY = "A replay is on its way. Until it ends there is nothing else to decide."
 ASKED_AT_ONCE = 50  # calls; one form for each of thousands would be a page of many megabytes
+_FURTHER = ("succeeded", "late_events", "restored")  # reasons that no call or sentence stands for
 _OF_CALLS = ("happened", "did_not_happen", "leave")
 _OF_JOBS = ("happened", "do_again", "leave")
 _OF_JOBS_IN_PLACE = ("happened", "did_not_happen", "leave")
@@ -178,7 +180,7 @@ def _force(opened: OpenedRun, hand: Hand, shown: str) -> ForceAct:
         calls=tuple(_acknowledged(call, opened, anchors, sent.ticked) for call in opened.verdict.calls),
         sentence=UNKNOWN_ACKNOWLEDGED if "unknown_record" in codes else "",
         sentence_ticked=sent.unknown_ticked,
-        others=tuple(REASON_TEXT[code] for code in codes if code in ("succeeded", "late_events", "restored")),
+        others=tuple(reason.text for reason in opened.verdict.reasons if reason.code in _FURTHER),
         ack_error=sent.error_at("ack", "ack_unknown"),
     )
 
@@ -197,6 +199,7 @@ def _acknowledged(
         name=summary_line(call.name, 80),
         args=summary_line(call.args_summary, 200),
         state=chips.call_state(call.state),
+        came=what_came(call.state),
         anchor=anchors.get(call.call_id, "") if here else "",
         attempt="; ".join(notes),
         ticked=key in ticked,

@@ -7,14 +7,17 @@ from django.urls import reverse
 
 from approvals.access.actors import Actor, Membership
 from approvals.selectors.jobs_overdue import COUNTED, Alarm
+from approvals.selectors.my_decisions import Mine
 from approvals.selectors.runtimes import Unread
+from dashboard.presenters import chips
 from dashboard.presenters.ages import absolute, when
 from dashboard.presenters.parts import Link
 from dashboard.presenters.places import Places
-from dashboard.presenters.shell import NavItem, Shell
-from dashboard.presenters.text import capped, plain
+from dashboard.presenters.shell import MyDecision, NavItem, Shell
+from dashboard.presenters.text import capped, plain, summary_line
 
 ALARMS_SHOWN = 3
+MINE_SHOWN = 3
 
 
 def shell_of_workspace(
@@ -26,6 +29,7 @@ def shell_of_workspace(
     waiting: int,
     alarms: Sequence[Alarm],
     unread: Sequence[Unread],
+    mine: Sequence[Mine],
     now: datetime,
     current: str,
     catches_mail: bool,
@@ -50,6 +54,7 @@ def shell_of_workspace(
         workspace=membership.name,
         others=(*others, Link("All workspaces", reverse("home"))) if others else (),
         nav=tuple(nav),
+        mine=tuple(_mine(one, places, now) for one in mine),
         alarms=(*_alarms(alarms, places, now), *_unread(unread, actor, places)),
     )
 
@@ -63,6 +68,18 @@ def shell_of_hall(*, name: str, email: str, current: str = "", catches_mail: boo
         nav=(NavItem("Workspaces", reverse("home"), current == "home"), _mail(current))
         if catches_mail
         else (),
+    )
+
+
+def _mine(one: Mine, places: Places, now: datetime) -> MyDecision:
+    return MyDecision(
+        what=chips.decision_kind(one.kind),
+        about=summary_line(one.title or "this workspace", 60),
+        url=places.item(one.item_kind, one.item_id)
+        if one.item_kind and one.item_id
+        else places.decision(one.id),
+        at=when(one.at, now),
+        take_back=one.cancellable,
     )
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from approvals.rules.decisions import call_key
 from approvals.rules.digests import canonical
+from approvals.rules.in_place import held, hint_of
 from approvals.rules.verdict import CallFacts
 from approvals.selectors.run_pages import OpenedRun
 from approvals.selectors.timelines import Line
@@ -224,7 +225,9 @@ def _end(line: Line, opened: OpenedRun, shown: tuple[Chip, ...]) -> Step:
         "cancelled": "cancelled by its runtime",
         "failed": f"with an error: {error}" if error else "with an error",
     }.get(line.outcome, "")
-    if inferred:
+    if inferred and line.outcome == "completed" and held(opened.own):
+        text = "It waits for a confirmation (concluded from its last event)."
+    elif inferred:
         text = f"It seems to be over: {said or 'ended'} (concluded from its last event)."
     elif line.outcome == "failed":
         text = f"It ended {said}" if error else f"It ended {said}."
@@ -272,15 +275,15 @@ def _call(line: Line, journal: _Journal, shown: tuple[Chip, ...]) -> Step:
 def _remark(line: Line, opened: OpenedRun, state: str, running: bool) -> str:
     """What a person has to know about this call besides what was recorded."""
     parts = []
+    said = opened.answers.get((UUID(opened.own.id), line.call_id))
     if state == "open" and not running:
-        parts.append("No answer was recorded. It may have happened.")
+        parts.append("No answer was recorded." if said else "No answer was recorded. It may have happened.")
     if state == "aborted":
         parts.append(
             "Its client went away while it was under way. It may have happened, whatever its answer says."
         )
-    answer = opened.answers.get((UUID(opened.own.id), line.call_id))
-    if answer:
-        parts.append(f"{answer.who}: {answer.meaning}. “{answer.reason}”")
+    if said:
+        parts.append(said.words)
     if line.erased:
         parts.append("What it was called with was erased.")
     elif line.too_long:
@@ -296,8 +299,11 @@ def _answered(answer: Line, call: Line) -> dict[str, Any]:
         return {"result_title": title, "result": reveal_line("It was erased." if answer.erased else text)}
     if answer.outcome == "awaiting":
         asked = answer.content.get("confirmation")
-        value = asked.get("hint") if isinstance(asked, dict) else None
-        return {"result_title": title, "result": reveal(clip(str(value or "It gave no words for it."))[0])}
+        hint = hint_of(asked.get("hint")) if isinstance(asked, dict) else ""
+        return {
+            "result_title": title,
+            "result": reveal(clip(hint or "It gave no words of its own for it.")[0]),
+        }
     value = answer.content.get("error") if answer.is_error else answer.content.get("result")
     shown, note = clip(value if isinstance(value, str) else pretty(value))
     receipt = answer.content.get("receipt")

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 
+from approvals.rules.call_words import may_be_again
 from approvals.rules.in_place import KIND, held, unanswered, why_no_answers
 from approvals.rules.verdict import OVERRIDABLE, forceable
 from approvals.selectors.run_pages import OpenedRun
 from dashboard.presenters.parts import Link
 from dashboard.presenters.runs import RunActs, Way
-from dashboard.presenters.text import listed, plain
+from dashboard.presenters.text import again, listed, plain
 
 _BROKE_OFF = ("interrupted", "failed")
 _FRESH = "Start in a fresh session with the last message"
@@ -80,18 +81,13 @@ def _fresh(opened: OpenedRun, acts: RunActs) -> Way:
     if not (verdict.may_start_again or forceable(verdict)):
         blocking = [reason.text for reason in verdict.reasons if reason.code not in OVERRIDABLE]
         return Way(title=_FRESH, forecast=(), why_not=" ".join(blocking))
-    names = _names(call.name for call in verdict.calls)
-    again = (
-        f"No answer is taken over: {names} may be called again."
-        if names
-        else _NO_CALL[verdict.may_start_again]
-    )
+    repeats = again(*may_be_again((call.name, call.state) for call in verdict.calls))
     return Way(
         title=_FRESH,
         forecast=(
             "ADK starts a new session with the message that began this run.",
             "The old conversation is not known to its agent.",
-            again,
+            f"No answer is taken over: {repeats}." if repeats else _NO_CALL[verdict.may_start_again],
             _hides(opened),
         ),
         act=acts.replay,

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from dashboard.presenters.acts import Act, ReasonAct
 from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import NOTHING, Choice, DecisionLine, DeliveryLine, Fact, Link, Trail
+from dashboard.presenters.review import Looks, Review
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The message to one recipient: header fields, text, HTML by its own address (a sandboxed frame), and
-    the source.
+    """The message to one recipient: header fields, text, HTML by its own address (a sandboxed frame), the
+    source, and what stands out in it.
     """
 
     picker: Picker
@@ -66,6 +67,7 @@ class Preview:
     note: str = ""
     text_note: str = ""
     raw: Raw | None = None
+    looks: Looks | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,8 @@ class Excluded:
 class Audience:
     """Who gets it and who does not. `excluded` is one page of the list; `open` keeps the list unfolded.
 
-    `lacking` says how many bring no value for a merge field; `lacking_url` shows the first of them.
+    `lacking` says how many bring no value for a merge field; `lacking_url` shows the first of them,
+    `lacking_all_url` lists them.
     """
 
     counts: tuple[Count, ...]
@@ -101,6 +104,7 @@ class Audience:
     open: bool = False
     lacking: str = ""
     lacking_url: str = ""
+    lacking_all_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +207,7 @@ class CampaignPage:
     sends: str = "What will be sent"
     preview: Preview
     audience: Audience
+    review: Review
     acts: CampaignActs
     progress: Progress | None = None
     troubled: tuple[ResolveDeliveries, ...] = ()

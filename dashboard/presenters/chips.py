@@ -92,6 +92,12 @@ _RECORD = {
         "Record unknown", "danger", "What it called cannot be known; unknown counts as “it did something”"
     ),
 }
+# Of a run that failed, in the words of its runtime, because somebody here stopped it.
+STOPPED = Chip("Stopped by a person", "danger", "Its runtime then told that it was aborted")
+# Of a record that counts as called, none of whose calls was made.
+ASKED_ALONE = Chip(
+    "Asked for tools", "warn", "Calls were asked for, or answered by a person; no tool is known to have run"
+)
 _PROVENANCE = {
     "reported": Chip("reported", "quiet", "The runtime told us"),
     "observed": Chip("observed", "quiet", "Read from the runtime's own store or stream"),

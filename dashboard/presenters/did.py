@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from approvals.rules.call_words import none_made, what_came
 from approvals.selectors.did import COUNTED, Attempt, Calls, Mailing
 from dashboard.presenters import chips
 from dashboard.presenters.chips import Chip
@@ -27,14 +28,15 @@ _NO_TOOL = {
     "running": "Running; no tool was called so far.",
 }
 
-# Calls that were only asked for.
-_NOT_MADE = ("awaiting", "rejected", "withdrawn")
 # What became of calls, as the end of a line: of one, of several.
 _ENDS = (
     ("open", "has no answer", "have no answer"),
     ("aborted", "was aborted and may have happened", "were aborted and may have happened"),
     ("failed", "failed", "failed"),
 )
+
+# What is known of an attempt, and whether its calls are such as were not made; the worst first.
+_RISKS = (("unknown", False), ("called", False), ("called", True), ("none", False))
 
 # An attempt that was not handed to its runtime, by the state of its replay.
 _BEFORE = {
@@ -71,6 +73,8 @@ def run_in_short(attempt: Attempt) -> str:
 
 def state_of(attempt: Attempt) -> Chip:
     """Where an attempt stands: one whose replay is on its way does not run yet."""
+    if attempt.status == "failed" and attempt.interrupted_why == "stopped":
+        return chips.STOPPED
     if attempt.status != "running" or attempt.began or attempt.calls:
         return chips.run_state(attempt.status)
     return _BEFORE_STATE.get(attempt.job_status) or chips.run_state(attempt.status)
@@ -79,13 +83,13 @@ def state_of(attempt: Attempt) -> Chip:
 def record_of(attempt: Attempt) -> Chip | None:
     """What is known of what an attempt did; None while there is nothing to know."""
     waits = not attempt.began and not attempt.calls and attempt.job_status != "in_doubt"
-    return None if waits or _just_running(attempt) else chips.record_kind(attempt.record)
+    return None if waits or _just_running(attempt) else _record(attempt)
 
 
 def lineage_risk(attempts: Sequence[Attempt]) -> Chip | None:
     """The worst record of the attempts that can have done something; None while nothing can be said."""
-    kinds = {a.record for a in attempts if (a.began or a.calls) and not _just_running(a)}
-    return next((chips.record_kind(kind) for kind in ("unknown", "called", "none") if kind in kinds), None)
+    lived = [a for a in attempts if (a.began or a.calls) and not _just_running(a)]
+    return next((_record(a) for risk in _RISKS for a in lived if (a.record, _none_made(a)) == risk), None)
 
 
 def mailing_in_short(mailing: Mailing, state: str) -> str:
@@ -137,18 +141,42 @@ def _of_job(job: Attempt | None, state: str) -> list[str]:
 
 def _of_runs(lived: Sequence[Attempt]) -> list[str]:
     head = lived[-1]
-    calls = [call for attempt in lived for call in attempt.calls if call.state not in _NOT_MADE]
+    calls = [call for attempt in lived for call in attempt.calls if not none_made([call.state])]
     asked = [call for call in head.calls if call.state == "awaiting"]
+    others = _others(lived)
     unknown = next((a.why for a in lived if a.record == "unknown" and not _just_running(a)), "")
     said = [_asks(asked)] if asked else []
     said += [_called(calls)] if calls else []
+    said += others
     if unknown:
         said.append(WHY_UNKNOWN.get(unknown, "What it did cannot be known."))
-    elif not calls and not asked:
+    elif not calls and not asked and not others:
         said.append(_NO_TOOL.get(head.status, "No tool ran."))
-    if head.error and head.status == "failed":
+    if head.status == "failed" and head.interrupted_why == "stopped":
+        said.append("A person stopped it.")
+    elif head.error and head.status == "failed":
         said.append(f"It ended with an error: {head.error}")
     return said
+
+
+def _others(lived: Sequence[Attempt]) -> list[str]:
+    """What became of the calls that were not made; that nobody asks any more is news of the last attempt alone."""
+    told = [
+        f"{call.name or 'a tool'} {what_came(call.state)}."
+        for attempt in lived
+        for call in attempt.calls
+        if call.state in ("supplied", "rejected") or (call.state == "withdrawn" and attempt is lived[-1])
+    ]
+    return _once(told)
+
+
+def _record(attempt: Attempt) -> Chip:
+    """What is known of it; one whose calls were not made is not said to have made any."""
+    return chips.ASKED_ALONE if _none_made(attempt) else chips.record_kind(attempt.record)
+
+
+def _none_made(attempt: Attempt) -> bool:
+    return attempt.record == "called" and none_made([call.state for call in attempt.calls])
 
 
 def _just_running(attempt: Attempt) -> bool:

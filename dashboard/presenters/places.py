@@ -35,6 +35,14 @@ class Places:
         """One campaign."""
         return _with(_address_of("campaign", self.slug, campaign_id), query)
 
+    def recipients(self, campaign_id: UUID | str, query: str = "") -> str:
+        """Everybody in the list of a campaign."""
+        return _with(reverse("campaign_recipients", args=[self.slug, campaign_id]), query)
+
+    def recipients_csv(self, campaign_id: UUID | str, query: str = "") -> str:
+        """The same list to keep."""
+        return _with(reverse("campaign_recipients_csv", args=[self.slug, campaign_id]), query)
+
     def item(self, kind: str, item_id: UUID | str, query: str = "") -> str:
         """A run or a campaign, as `kind` says."""
         return self.campaign(item_id, query) if kind == "campaign" else self.run(item_id, query)

@@ -74,8 +74,12 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ErrorBox:
-    """What a run failed with, and the tools that it had called: those with an answer, and those left open."""
+    """What a run failed with, and the tools that it had called: those with an answer, and those left open.
 
+    `title` says that it failed, or that somebody stopped it.
+    """
+
+    title: str
     text: SafeString
     code: SafeString = NOTHING
     completed: tuple[SafeString, ...] = ()

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.safestring import SafeString
+
+from dashboard.presenters.ages import When
+from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import Link
 
 
@@ -18,12 +22,23 @@ class NavItem:
 
 
 @dataclass(frozen=True, slots=True)
+class MyDecision:
+    """Something the reader decided a moment ago; `take_back`: on its page that is still possible."""
+
+    what: Chip
+    about: SafeString
+    url: str
+    at: When
+    take_back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Shell:
     """Workspace, navigation, member.
 
     `workspace` is empty before one is chosen. `others` are the member's other workspaces. `alarms` are
     sentences that everybody must see (approved but never ran, a store that cannot be read), each with the way to it
-    where this member may go it.
+    where this member may go it. `mine` are the reader's last decisions.
     """
 
     home_url: str
@@ -34,3 +49,4 @@ class Shell:
     others: tuple[Link, ...] = ()
     nav: tuple[NavItem, ...] = ()
     alarms: tuple[Link, ...] = ()
+    mine: tuple[MyDecision, ...] = ()

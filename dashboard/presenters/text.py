@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
@@ -121,6 +121,16 @@ def capped(number: int, cap: int = 1000) -> str:
 def plural(number: int, one: str, many: str = "") -> str:
     """`1 call`, `2 calls`, `2 deliveries` (give `many` where an s does not do)."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def again(called: Sequence[str], asked: Sequence[str]) -> str:
+    """What a start from the beginning may repeat of tools that were called, and of those only asked for."""
+    parts = [
+        f"{listed([plain(name) for name in names], 5)} may be {verb} again"
+        for names, verb in ((called, "called"), (asked, "asked for"))
+        if names
+    ]
+    return "; ".join(parts)
 
 
 def listed(names: list[str], limit: int = 3) -> str:

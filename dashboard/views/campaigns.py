@@ -31,6 +31,7 @@ from dashboard.presenters.campaigns import Preview
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plural
+from dashboard.views import reviewing
 from dashboard.views.deciding import answer, deciding, found, trail_of
 from dashboard.views.frames import framed
 from dashboard.views.shell import render_page
@@ -217,6 +218,7 @@ def _shown(
             decisions=selectors.decisions_of(facts.id, size=SIZE) if may_read else ([], False),
             lacking=selectors.lacking(version, build_message.fields_of(facts.content)),
         ),
+        reviewing.review_of(facts, places, asked, now=timezone.now()),
         Hand(request.actor, slug, places.campaign(facts.id, forms.address(asked)), sent or Tried()),
         asked=asked,
         trail=trail_of(places, asked.back, facts.id),

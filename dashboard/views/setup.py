@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -48,9 +48,16 @@ def live(request: PageRequest, slug: str, runtime_id: UUID) -> HttpResponse:
     return render(request, "setup/page.html#reading", {"reading": shown})
 
 
-@deciding("runtime_added", on="workspace")
 def add(request: PageRequest, slug: str) -> HttpResponse:
-    """Add an ADK runtime; it is read from the next moment on."""
+    """Add an ADK runtime. Whoever only looks, as after a reload, is led to the page with the form."""
+    if request.method in ("GET", "HEAD"):
+        return redirect(Places(slug).setup())
+    return _add(request, slug)
+
+
+@deciding("runtime_added", on="workspace")
+def _add(request: PageRequest, slug: str) -> HttpResponse:
+    """It is read from the next moment on."""
     request.actor.require("set_up")
     form = RuntimeForm(request.POST)
     if form.is_valid():

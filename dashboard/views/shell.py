@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from approvals.access.actors import Membership
-from approvals.selectors import jobs_overdue, runtimes
+from approvals.selectors import jobs_overdue, my_decisions, runtimes
 from dashboard.presenters import build_shell
 from dashboard.presenters.shell import Shell
 
@@ -35,6 +35,7 @@ def shell_of(request: HttpRequest, current: str = "") -> Shell | None:
     with transaction.atomic():
         waiting = jobs_overdue.waiting()
         alarms = jobs_overdue.alarms(overdue_s=settings.OVERDUE_S, at_most=build_shell.ALARMS_SHOWN + 1)
+        mine = my_decisions.last_of(request.actor.id, at_most=build_shell.MINE_SHOWN)  # type: ignore[attr-defined]
         unread = runtimes.unread_stores(at_most=build_shell.ALARMS_SHOWN)
     return build_shell.shell_of_workspace(
         actor=request.actor,  # type: ignore[attr-defined]
@@ -44,6 +45,7 @@ def shell_of(request: HttpRequest, current: str = "") -> Shell | None:
         waiting=waiting,
         alarms=alarms,
         unread=unread,
+        mine=mine,
         now=timezone.now(),
         current=current,
         catches_mail=bool(settings.MAIL_CATCHER_DIR),

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 
 import psycopg
 import pytest
@@ -29,6 +30,25 @@ def test_it_keeps_what_was_committed_through_kill_9(postgres: Postgres) -> None:
     postgres.start()  # at once, while the old server's children still hold its memory
     with psycopg.connect(postgres.dsn()) as connection:
         assert connection.execute("select seven from kept").fetchone() == (7,)
+
+
+def test_it_comes_back_at_the_port_that_others_were_told(postgres: Postgres) -> None:
+    postgres.start()
+    before = postgres.port
+    postgres.stop()
+    postgres.start()
+    assert postgres.port == before
+
+
+@pytest.mark.parametrize("told", ["taken", "", "not a port"])
+def test_it_takes_another_port_where_it_cannot(postgres: Postgres, told: str) -> None:
+    with socket.socket() as stranger:
+        stranger.bind(("127.0.0.1", 0))
+        stranger.listen()
+        port = str(stranger.getsockname()[1])
+        (postgres.folder / "port").write_text(port if told == "taken" else told)
+        postgres.start()
+    assert str(postgres.port) != port
 
 
 def test_nobody_gets_in_without_the_password(postgres: Postgres) -> None:

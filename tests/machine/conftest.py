@@ -7,7 +7,8 @@ import pytest
 from django.conf import settings
 
 from approvals import faults
-from approvals.tasks import batch, replay, send
+from approvals.connectors.adk import About, AppFacts
+from approvals.tasks import batch, observe, replay, send, streaming
 from tests.cluster import database_in_use
 from tests.machine.scene import Lab
 from tests.machine.workers import Worker
@@ -27,7 +28,12 @@ def lab(connect_as: Callable[[str], psycopg.Connection], monkeypatch: pytest.Mon
     monkeypatch.setattr(faults, "point", made.point)
     monkeypatch.setattr(replay, "start_replay", made.start_replay)
     monkeypatch.setattr(send, "Lines", made.lines)
-    for task in (replay, send, batch):
+    monkeypatch.setattr(streaming, "stream", made.stream)
+    monkeypatch.setattr(streaming, "create_session", made.create_session)
+    monkeypatch.setattr(observe, "open_store", made.open_store)
+    monkeypatch.setattr(observe.client, "about", lambda _place: About("2.13.0", ("support",)))
+    monkeypatch.setattr(observe.client, "app_facts", lambda _place, _app: AppFacts("llm", False, ""))
+    for task in (replay, send, batch, streaming, observe):
         monkeypatch.setattr(task, "time", _Clock(made))
     yield made
     for worker in made.workers:
@@ -42,3 +48,6 @@ class _Clock:
 
     def monotonic(self) -> float:
         return self._lab.outside.now
+
+    def sleep(self, seconds: float) -> None:
+        self._lab.outside.now += seconds

@@ -4,15 +4,15 @@ A law takes a `Step` and yields one sentence for each breach. A person's decisio
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from approvals.rules.decisions import RELEASING
+from approvals.rules.decisions import IN_PLACE, RELEASING
 from tests.machine.places import everything_stands_where_it_belongs
 from tests.machine.seen import LIVE, OVER, Row, Seen
 from tests.machine.step import Step, named
 
-STARTING = ("replay", "force_replay", "replay_again")
+STARTING = ("replay", "force_replay", "replay_again", *IN_PLACE)
 # Kinds that are bound to what the decider was shown of a lineage.
 BOUND = (*STARTING, "declare_interrupted", "dismiss")
 
@@ -106,9 +106,19 @@ def _may_have_acted(seen: Seen, run: Row) -> str:
         return "has a history from elsewhere"
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
         return "misses events"
+    return _may_have_acted_unseen(seen, run, events)
+
+
+def _may_have_acted_unseen(seen: Seen, run: Row, events: Sequence[Row]) -> str:
+    """Why the journal may not tell all of it."""
     if not any(event.type == "ended" for event in events):
         return "never said that it ended"
-    if not seen.runtimes[run.runtime_id].writes_ahead:
+    if any(event.type == "finding" for event in events):
+        return "has a history that something is wrong with"
+    if all(event.origin == "inferred" for event in events if event.type == "ended"):
+        return "is held to have ended"
+    reported = any(event.provenance == "reported" for event in events)
+    if reported and not seen.runtimes[run.runtime_id].writes_ahead:
         return "was merely reported"
     if any(event.late for event in events):
         return "was heard from late"
@@ -154,7 +164,8 @@ def a_settled_record_stays(step: Step) -> Iterator[str]:
             if (run.tools_executed, run.settled_at) != (earlier.tools_executed, earlier.settled_at):
                 yield f"the settled record of {run.external_id} changed"
         elif run.settled_at is not None:
-            calls = {e.call_id for e in step.now.journal(run.id) if e.type in ("tool_call", "tool_result")}
+            told = [e for e in step.now.journal(run.id) if e.type in ("tool_call", "tool_result")]
+            calls = {e.call_id for e in told} - {e.call_id for e in told if e.outcome == "replaced"}
             if len(run.tools_executed) != len(calls):
                 yield f"the record of {run.external_id} was settled as {run.tools_executed}"
     kept = step.before.events
@@ -253,7 +264,8 @@ def the_outside_is_known(step: Step) -> Iterator[str]:
     """What the other side took is never held for not sent or not begun, nor the other way round, but by a person."""
     for call in step.outside.handovers:
         run = step.now.runs[call.run_id]
-        again = any(d.target_id == call.job_id for d in step.now.persons("replay_again"))
+        says_not = ("replay_again", "resolve_run") if call.in_place else ("replay_again",)
+        again = any(d.target_id == call.job_id for d in step.now.persons(*says_not))
         if call.took_it and run.started_at is None and not again:
             yield f"the runtime took {run.external_id}, which counts as never begun"
     for delivery in step.now.deliveries.values():

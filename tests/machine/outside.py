@@ -25,6 +25,7 @@ class Handover:
     run_id: UUID
     took_it: bool
     head: int
+    in_place: bool = False
 
 
 @dataclass(frozen=True)

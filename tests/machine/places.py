@@ -34,6 +34,8 @@ def _place_of_lineage(seen: Seen, lineage_id: UUID) -> tuple[str, str]:
     if head.status in ("interrupted", "failed"):
         lost = last is not None and status == "failed" and last.run_id != head.id
         return "decide", "replay_failed" if lost else head.status
+    if head.status == "completed" and seen.held_calls(head.id):
+        return "decide", "awaiting"
     return "history", head.status
 
 

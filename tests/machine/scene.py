@@ -25,6 +25,7 @@ from approvals.rules.verdict import Verdict
 from approvals.selectors.lineages import judged
 from approvals.services import campaigns, runs, sweep
 from tests import factories as f
+from tests.machine.agents import Agents
 from tests.machine.laws import LAWS
 from tests.machine.outside import Outside
 from tests.machine.seen import LIVE, OVER, Row, Seen
@@ -72,6 +73,27 @@ class Lab:
         assert self.outside is not None
         return self.outside.lines(settings, count)
 
+    def stream(self, order: Any) -> Any:
+        """Stands in for the connector of a service that streams."""
+        assert isinstance(self.outside, Agents)
+        return self.outside.stream(order)
+
+    def create_session(self, *given: Any) -> Any:
+        """The same one."""
+        assert isinstance(self.outside, Agents)
+        return self.outside.create_session(*given)
+
+    def open_store(self, *given: Any, **more: Any) -> Any:
+        """Stands in for the connector's store."""
+        assert isinstance(self.outside, Agents)
+        return self.outside.open_store(*given, **more)
+
+    def job_here(self) -> UUID:
+        """The job of the worker that asks."""
+        [job_id] = [worker.job_id for worker in self.workers if worker.is_this_thread()]
+        assert job_id is not None
+        return job_id
+
     def point(self, name: str) -> None:
         """Stands in for `faults.point`, in every process."""
         if not any(worker.stands_here(name) for worker in self.workers) and self.web_dies:
@@ -80,6 +102,8 @@ class Lab:
 
 class Scene(RuleBasedStateMachine):
     """What the rules (machine.py) are made with."""
+
+    laws = LAWS
 
     def __init__(self, lab: Lab) -> None:
         super().__init__()
@@ -115,7 +139,7 @@ class Scene(RuleBasedStateMachine):
                 self.decided[job.id] = now.looks(lineage_id, without=job.run_id)
         shown = self.page.looks if self.page else None
         step = Step(self.seen, now, self.outside, shown, self.decided)
-        breaches = [f"{law.__name__}: {breach}" for law in LAWS for breach in law(step)]
+        breaches = [f"{law.__name__}: {breach}" for law in self.laws for breach in law(step)]
         self.seen, self.page, self.lab.web_dies = now, None, False
         if breaches:
             self.fail(breaches)

@@ -1,5 +1,6 @@
 """Looking for a story that breaks a law."""
 
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -7,13 +8,15 @@ from hypothesis.errors import FlakyStrategyDefinition
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.machine.machine import Machine
-from tests.machine.scene import Lab
+from tests.machine.scene import Lab, Scene
 
 STEPS = 40
 TRIES = 4
 
 
-def search(lab: Lab, *, examples: int, derandomize: bool, **more: Any) -> None:
+def search(
+    lab: Lab, *, examples: int, derandomize: bool, machine: Callable[[Lab], Scene] = Machine, **more: Any
+) -> None:
     """Tell so many stories; Broken with the first that breaks a law.
 
     What can happen next depends on what happened, and workers are threads on a real database: now and then the same
@@ -23,7 +26,7 @@ def search(lab: Lab, *, examples: int, derandomize: bool, **more: Any) -> None:
     for tries_left in reversed(range(TRIES)):
         try:
             run_state_machine_as_test(
-                lambda: Machine(lab),
+                lambda: machine(lab),
                 settings=settings(
                     max_examples=examples,
                     derandomize=derandomize,

@@ -28,6 +28,9 @@ _TABLES = {
     "deliveries": "select * from approvals_delivery where workspace_id = %s order by campaign_id, position",
     "items": "select id, tab, state, run_id from approvals_queueitem where workspace_id = %s",
     "runtimes": "select id, writes_ahead from approvals_runtime where workspace_id = %s",
+    "records": """
+        select r.id, record.kind, record.why from approvals_run r, lateral run_record(r.workspace_id, r.id) record
+        where r.workspace_id = %s""",
 }
 LIVE = ("held", "queued", "running", "in_doubt", "paused")
 OVER = ("done", "failed", "cancelled")
@@ -48,6 +51,7 @@ class Seen:
     deliveries: Mapping[UUID, Row]
     items: Mapping[UUID, Row]
     runtimes: Mapping[UUID, Row]
+    records: Mapping[UUID, Row]
 
     @classmethod
     def of(cls, sql: psycopg.Connection[Any], workspace_id: UUID) -> "Seen":
@@ -78,6 +82,14 @@ class Seen:
     def journal(self, run_id: UUID) -> list[Row]:
         """The events of a run."""
         return [event for event in self.events if event.run_id == run_id]
+
+    def held_calls(self, run_id: UUID) -> list[str]:
+        """The calls of a run of which a confirmation was asked for, and nothing came since."""
+        told: dict[str, list[str | None]] = {}
+        for event in self.journal(run_id):
+            if event.type == "tool_result":
+                told.setdefault(event.call_id, []).append(event.outcome)
+        return [call_id for call_id, outcomes in told.items() if set(outcomes) == {"awaiting"}]
 
     def job_of(self, run_id: UUID) -> Row | None:
         """The job that a replay is started by."""

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from tests.machine.observed import ObservedMachine
 from tests.machine.scene import Lab
 from tests.machine.searching import search
 
@@ -15,4 +16,9 @@ ASKED = int(os.environ.get("MACHINE_EXAMPLES", "0"))
 
 def test_the_laws_hold_whatever_happens(lab: Lab) -> None:
     search(lab, examples=ASKED or 40, derandomize=not ASKED)
+    print(f"{lab.examples} examples, {lab.steps} steps")
+
+
+def test_the_laws_hold_for_what_is_read_and_streamed(lab: Lab) -> None:
+    search(lab, examples=ASKED or 12, derandomize=not ASKED, machine=ObservedMachine)
     print(f"{lab.examples} examples, {lab.steps} steps")

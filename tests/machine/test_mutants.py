@@ -1,30 +1,53 @@
 """The machine notices: each safeguard that is taken out breaks a law within a few examples."""
 
 from collections.abc import Callable
+from functools import partial
 
 import psycopg
 import pytest
 from hypothesis import Phase
 
 from tests.machine import mutants
+from tests.machine.machine import Machine
 from tests.machine.mutants import MUTANTS, Mutant
-from tests.machine.scene import Broken, Lab
+from tests.machine.observed import ObservedMachine
+from tests.machine.observed_mutants import OBSERVED_MUTANTS, Observed
+from tests.machine.scene import Broken, Lab, Scene
 from tests.machine.searching import search
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(databases=["default", "ingest"], transaction=True)]
 
 
+@pytest.fixture
+def caught(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, connect_as: Callable[[str], psycopg.Connection]
+) -> Callable[[Mutant, Callable[[Lab], Scene]], None]:
+    """Take the safeguard out, and see a law broken that has to be."""
+
+    def look(mutant: Mutant, machine: Callable[[Lab], Scene]) -> None:
+        lab.mutated = True
+        mutant.mutate(mutants.Lab(monkeypatch, connect_as("owner")))
+        with pytest.raises(Broken) as broken:
+            # All are caught within 170 now; chance moves when the machine changes.
+            search(
+                lab, examples=1_000, derandomize=True, machine=machine, phases=[Phase.generate],
+                report_multiple_bugs=False,
+            )  # fmt: skip
+        print(f"\n{mutant.mutate.__name__}: {lab.caught}\n   {str(broken.value).splitlines()[0]}")
+        assert str(broken.value).split(":")[0] in mutant.noticed_by
+
+    return look
+
+
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.mutate.__name__)
 def test_the_machine_catches_a_product_that(
-    mutant: Mutant,
-    lab: Lab,
-    monkeypatch: pytest.MonkeyPatch,
-    connect_as: Callable[[str], psycopg.Connection],
+    mutant: Mutant, caught: Callable[[Mutant, Callable[[Lab], Scene]], None]
 ) -> None:
-    lab.mutated = True
-    mutant.mutate(mutants.Lab(monkeypatch, connect_as("owner")))
-    with pytest.raises(Broken) as broken:
-        # All are caught within 170 now; chance moves when the machine changes.
-        search(lab, examples=1_000, derandomize=True, phases=[Phase.generate], report_multiple_bugs=False)
-    print(f"\n{mutant.mutate.__name__}: {lab.caught}\n   {str(broken.value).splitlines()[0]}")
-    assert str(broken.value).split(":")[0] in mutant.noticed_by
+    caught(mutant, Machine)
+
+
+@pytest.mark.parametrize("mutant", OBSERVED_MUTANTS, ids=lambda mutant: mutant.mutate.__name__)
+def test_the_machine_that_reads_and_streams_catches_a_product_that(
+    mutant: Observed, caught: Callable[[Mutant, Callable[[Lab], Scene]], None]
+) -> None:
+    caught(mutant, partial(ObservedMachine, focus=mutant.focus))

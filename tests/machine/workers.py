@@ -12,9 +12,9 @@ from uuid import UUID
 from django.db import connection, connections
 
 from approvals.db.binding import bind
-from approvals.tasks import replay, send
+from approvals.tasks import observe, replay, send
 
-TASKS = {"replay": replay.execute, "send": send.execute}
+TASKS = {"replay": replay.execute, "send": send.execute, "observe": observe.execute}
 PATIENCE_S = 60.0
 
 
@@ -52,9 +52,13 @@ class Worker:
         self._told.put(None)
         self._thread.join(PATIENCE_S)
 
+    def is_this_thread(self) -> bool:
+        """Whether it is this worker that asks."""
+        return threading.current_thread() is self._thread
+
     def stands_here(self, point: str) -> bool:
         """Called by the thread itself at each point; whether the thread is this worker's."""
-        if threading.current_thread() is not self._thread:
+        if not self.is_this_thread():
             return False
         if not connection.in_atomic_block:  # there it holds locks that the others would wait for
             self._came.put(point)

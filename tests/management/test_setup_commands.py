@@ -179,6 +179,7 @@ class TestRuntimeThatIsRead:
             *("--database-url", changed),
         )
         assert "The database of helper of acme-support is read anew within seconds" in printed
+        assert "sessions that are not found there count as deleted" in printed
         assert "changed" not in printed
         assert secrets.unseal(within(acme, Runtime.objects.get).database_url) == changed
         told = {"name": "helper", "store": "db.example/sessions"}

@@ -16,6 +16,7 @@ CALLERS = (ANONYMOUS, STRANGER, *ROLES)
 
 OPENED = frozenset({200})
 SIGN_IN = frozenset({302})
+LEADS_ON = frozenset({302})
 SIGNED_OUT = frozenset({403})
 NOT_YOURS = frozenset({403})
 NOTHING = frozenset({404})
@@ -27,7 +28,8 @@ DECIDED = frozenset({303, 409, 422})  # done, or refused for what was asked, nev
 class Address:
     """One address. `reads` and `decides` name the permission that a GET and a POST need; None: there is no such call.
 
-    `about` is which thing of the scene its last id names.
+    `about` is which thing of the scene its last id names; `leads_on` where a GET without a permission to need leads to
+    the page of the form.
     """
 
     route: str
@@ -36,6 +38,7 @@ class Address:
     about: str = ""
     query: str = ""
     form: dict[str, str] = field(default_factory=dict)
+    leads_on: bool = False
 
     def get(self, caller: str) -> frozenset[int]:
         """What a GET is answered."""
@@ -44,7 +47,7 @@ class Address:
         if caller == STRANGER:
             return NOTHING
         if self.reads is None:
-            return WRONG_METHOD
+            return LEADS_ON if self.leads_on else WRONG_METHOD
         return OPENED if caller in roles_with(self.reads) else NOT_YOURS
 
     def post(self, caller: str) -> frozenset[int]:
@@ -101,6 +104,8 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/campaigns/<uuid>/message/<uuid>", reads="view", about="delivery"),
     Address("w/<slug>/campaigns/<uuid>/message/<uuid>/source", reads="view", about="delivery"),
     Address("w/<slug>/campaigns/<uuid>/live", reads="view", about="campaign"),
+    Address("w/<slug>/campaigns/<uuid>/recipients", reads="view", about="campaign", query="?show=lacking&q=ann"),
+    Address("w/<slug>/campaigns/<uuid>/recipients.csv", reads="view", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/approve", decides="approve", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/reject", decides="reject", about="campaign", form=REASON),
     Address("w/<slug>/campaigns/<uuid>/take-back", decides="cancel_send", about="campaign"),
@@ -110,7 +115,7 @@ IN_A_WORKSPACE = (
         form={**REASON, "resolution": "leave"},
     ),
     Address("w/<slug>/setup/", reads="set_up"),
-    Address("w/<slug>/setup/add", decides="set_up"),
+    Address("w/<slug>/setup/add", decides="set_up", leads_on=True),
     Address("w/<slug>/setup/<uuid>/", reads="set_up", about="runtime"),
     Address("w/<slug>/setup/<uuid>/live", reads="set_up", about="runtime"),
     Address("w/<slug>/setup/<uuid>/database", decides="set_up", about="runtime"),

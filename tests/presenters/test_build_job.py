@@ -86,6 +86,8 @@ def test_it_leads_to_what_it_made() -> None:
     replay = shown(replace(QUEUED, run_id=run_id, run_name="<b>#2"))
     send = shown(replace(QUEUED, kind="send", campaign_id=campaign_id, campaign_name="Winter"))
 
+    taken_back = replace(QUEUED, status="cancelled", run_id=run_id, run_name="#2", run_status="cancelled")
+    assert shown(taken_back).result is None
     assert replay.result and (str(replay.result.text), replay.result.url) == (
         "The new run: &lt;b&gt;#2",
         f"/w/w/runs/{run_id}/",

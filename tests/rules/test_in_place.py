@@ -11,6 +11,7 @@ from approvals.rules.in_place import (
     Said,
     answers_given,
     held,
+    hint_of,
     unanswered,
     why_no_answers,
     why_not_held,
@@ -88,3 +89,8 @@ def test_every_call_that_nothing_was_said_of_is_named():
     calls = [call(call_id="c1", name="a"), call(call_id="c2", name="b"), call(call_id="c3", name="")]
     with pytest.raises(Invalid, match=r"happened: b, a tool\."):
         answers_given(calls, {"c1": Said(happened=False), "c2": Said()})
+
+
+def test_the_words_that_adk_asks_with_itself_are_left_out_and_those_of_an_application_kept():
+    standard = "Please approve or reject the tool call pay() by responding with a FunctionResponse"
+    assert [hint_of(asked) for asked in (standard, "Pay 400 EUR?", None)] == ["", "Pay 400 EUR?", ""]

@@ -176,3 +176,18 @@ def test_what_a_row_says_of_the_end_is_kept_and_read_again(name: str) -> None:
 
 def test_a_row_that_says_nothing_is_quiet() -> None:
     assert ends_of(row("a", 1)) == QUIET
+
+
+def test_a_row_older_than_all_that_are_known_of_its_invocation_is_of_the_same_run() -> None:
+    run_id = uuid4()
+    there = [Known(event_id="b", invocation_id="e-1", at=at(5), digest=b"d" * 32, run_id=run_id)]
+    found = sort_rows(there, [row("a", 1, "e-1", said("Hello", 1), input=HELLO)])
+    assert not found.seeds
+    assert [(one.event_id, of) for one, of in found.rows] == [("a", run_id)]
+
+
+def test_a_message_of_the_same_time_as_its_answer_is_what_the_run_was_started_with() -> None:
+    found = sort_rows(
+        [], [row("a", 1, "e-1", said("Yes.", 1)), row("b", 1, "e-1", said("Hi", 1), input=HELLO)]
+    )
+    assert [seed.input for seed in found.seeds] == [HELLO]

@@ -222,3 +222,17 @@ def test_force_is_open_only_when_every_reason_can_be_overridden(lineage, may):
 
 def test_a_run_that_may_start_anyway_needs_no_force():
     assert not forceable(verdict_of([run()], "r1"))
+
+
+def test_calls_that_were_not_made_are_not_told_as_made():
+    def text(*states, code="tools_called", **facts):
+        calls = tuple(call(call_id=f"c{place}", state=state) for place, state in enumerate(states))
+        verdict = verdict_of([run(record="called", calls=calls, **facts)], "r1")
+        return next(reason.text for reason in verdict.reasons if reason.code == code)
+
+    assert "no tool is known to have run" in text("rejected", "supplied")
+    assert text("rejected", "open") == text() == REASON_TEXT["tools_called"]
+    held = {"code": "succeeded", "status": "completed"}
+    assert "waits for a confirmation" in text("awaiting", is_head=True, **held)
+    assert text("awaiting", is_head=False, **held) == REASON_TEXT["succeeded"]
+    assert text("answered", is_head=True, **held) == REASON_TEXT["succeeded"]

@@ -1,13 +1,15 @@
 """Going on in place: answering what a run left open, and confirming or rejecting a held call."""
 
 import pytest
+from django.db import transaction
 
 from approvals.exceptions import AlreadyDecided, Conflict, Invalid, NotAllowed, NotFound, Stale
 from approvals.models import Decision, Job, QueueItem, Run
 from approvals.rules.in_place import DID_NOT_HAPPEN, Said
+from approvals.selectors.resolutions import resolutions_in
 from approvals.services import answers, handover, jobs
 from tests import factories as f
-from tests.services.starts import REASON, evidence_of, force, replay, resolve_job, tab_of
+from tests.services.starts import REASON, evidence_of, force, replay, resolve_call, resolve_job, tab_of
 
 pytestmark = pytest.mark.usefixtures("desk")
 
@@ -79,6 +81,25 @@ def test_a_text_becomes_the_result_and_what_did_not_happen_is_said_to_the_agent(
         {"result": "sent at noon"},
         DID_NOT_HAPPEN,
     ]
+
+
+def test_what_was_said_stands_beside_the_calls_with_what_the_agent_was_told(ada, adk):
+    lines = (f.made("send_email", "a1"), f.made("refund", "a2"))
+    dead = f.interrupted(f.observe(f.adk_run(of=adk), *lines))
+    answer(ada, dead, {"a1": Said(happened=True, result="sent"), "a2": Said(happened=False)})
+    with transaction.atomic():
+        known = resolutions_in([dead.id])
+    sent, refund = known[dead.id, "a1"], known[dead.id, "a2"]
+    assert sent.words == f'Ada: it happened; its agent was told {{"result":"sent"}}. “{REASON}”'
+    assert (sent.resolution, refund.resolution) == ("happened", "did_not_happen")
+
+
+def test_whoever_did_not_see_that_it_was_answered_may_still_say_what_became_of_it(ada, ben, adk):
+    dead = f.broken_off(of=adk)
+    shown = f.shown_run(dead)
+    answer(ada, dead)
+    decision, repeated = resolve_call(ben, dead, call_id="a2", shown=shown)
+    assert (decision.actor_name, repeated) == ("Ben", False)
 
 
 def test_every_open_call_needs_its_answer(ada, adk):

@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from approvals.db.binding import bind
 from approvals.models import Event, QueueItem, Run, Runtime, StoredRow, ToolCall
+from approvals.rules.in_place import Said
 from approvals.rules.observed import Head, Line, Row, Session, SessionKey
 from approvals.selectors.lineages import judged
-from approvals.services import observing, secrets
+from approvals.services import answers, observing, secrets
 from approvals.services.observations import Watch
 from approvals.services.observing import Read
 from tests import factories
@@ -322,3 +323,49 @@ def test_rows_of_many_sessions_are_taken_at_once(runtime: Runtime) -> None:
     with transaction.atomic():
         assert Run.objects.count() == 50
         assert StoredRow.objects.count() == 150
+
+
+def test_a_row_that_a_clock_set_back_made_older_joins_its_run(runtime: Runtime) -> None:
+    take(watch(runtime), row("b", 5, CALL))
+    take(watch(runtime), row("b", 5, CALL), asked("a", 1))
+    assert told(the_run().id) == [("tool_call", None, "live"), ("message", None, "live")]
+
+
+def test_ids_in_any_script_and_as_long_as_they_may_be_are_kept_apart(runtime: Runtime) -> None:
+    letters = [chr(letter) for letter in range(0x4E00, 0x4E00 + 128)]
+    names = ["".join(letters[start:] + letters[:start]) for start in range(4)]
+    for session in names[2:]:
+        key = SessionKey(names[0], names[1], session)
+        take(watch(runtime), asked(invocation=names[0]), row("a", 1, CALL, invocation=names[0]), key=key)
+    with transaction.atomic():
+        found = list(Run.objects.values_list("external_id", flat=True))
+    assert len(set(found)) == 2
+    assert max(len(name) for name in found) < 1_000
+
+
+def test_two_runtimes_with_one_store_have_a_run_each(runtime: Runtime) -> None:
+    other = factories.adk_runtime(name="adk-too")
+    for one in (runtime, other):
+        take(watch(one), asked(), row("a", 1, CALL))
+    with transaction.atomic():
+        found = list(Run.objects.values_list("runtime_id", "external_id"))
+    assert {runtime_id for runtime_id, _ in found} == {runtime.id, other.id}
+    assert len({name for _, name in found}) == 1
+
+
+def test_an_answer_that_is_about_no_run_hides_no_answer_of_ours(runtime: Runtime) -> None:
+    take(watch(runtime), asked(), row("a", 1, CALL), row("x", 2, invocation="e-0", answers=("q-9",)))
+    dead = factories.interrupted(the_run())
+    by = factories.actor("Ada", "support")
+    started = answers.answer_calls(
+        by=by, run_id=dead.id, shown=factories.shown_run(dead), reason="It is in the provider's log.",
+        said={"c-1": Said(happened=True, result="sent")},
+    )  # fmt: skip
+    with transaction.atomic():
+        Run.objects.filter(id=started.run.id).update(started_at=NOW)
+    given = line(
+        "tool_result", call_id="c-1", name="send_email", outcome="supplied", content={"result": "sent"}
+    )
+    take(watch(runtime), row("y", 5, given, invocation="e-2", answers=("c-1",)))
+    with transaction.atomic():
+        assert StoredRow.objects.get(event_id="y").run_id == started.run.id

@@ -51,6 +51,25 @@ class TestAdding:
         assert b"reader" not in bytes(stored.database_url)
         assert (stored.kind, stored.base_url, stored.hides_calls) == ("adk", ADDRESS, False)
 
+    @pytest.mark.parametrize(
+        ("changes", "refused"),
+        [
+            ({}, True),
+            ({"database_url": STORE.replace("s3cr3t", "other")}, True),
+            ({"base_url": "http://others.example:8000"}, False),
+            ({"database_url": STORE.replace("/sessions", "/others")}, False),
+        ],
+    )
+    def test_of_a_service_that_is_read_already_is_refused(
+        self, changes: dict[str, str], refused: bool
+    ) -> None:
+        add()
+        if not refused:
+            add(name="again", **changes)
+            return
+        with pytest.raises(Conflict, match='"desk" is this service with this database already'):
+            add(name="again", **changes)
+
     def test_needs_no_signing_secret(self) -> None:
         added = add()
         assert added.signing_secret == ""
@@ -150,7 +169,9 @@ class TestAnotherDatabaseAddress:
 
 
 WRITES: dict[str, Callable[[Actor], object]] = {
-    "add": lambda by: setup.add_runtime(by=by, name="nest", kind="adk", base_url=ADDRESS, database_url=STORE),
+    "add": lambda by: setup.add_runtime(
+        by=by, name="nest", kind="adk", base_url=f"{ADDRESS}/nest", database_url=STORE
+    ),
     "change": lambda by: setup.set_runtime_database(by=by, runtime="desk", database_url=STORE),
 }
 

@@ -6,13 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import transaction
+from django.db.models import F
 from django.db.models.functions import Now
 
 from approvals.db.binding import bind
 from approvals.models import Event, Observation, Run, StoredRow, ToolCall, Workspace
-from approvals.rules.observed import SessionKey
+from approvals.rules.observed import Session, SessionKey
 from approvals.selectors.lineages import judged
 from approvals.services import observations, setup
+from approvals.services.observing import Read
 from approvals.tasks import observe
 from tests import factories
 from tests.cluster import TestServers
@@ -130,6 +132,20 @@ def test_a_row_that_is_stored_later_is_found(workspace: Workspace, store: AdkDat
     assert calls(the_run())["send_email"] == "answered"
 
 
+def test_a_session_that_says_it_changed_tomorrow_hides_none_that_changes_now(
+    workspace: Workspace, store: AdkDatabase
+) -> None:
+    now = datetime.now(UTC).replace(tzinfo=None)
+    store.add_session(SessionKey("support", "u1", "ahead"), now + timedelta(days=1))
+    look()
+    key = SessionKey("support", "u1", "now")
+    store.add_session(key, now)
+    asked = {"author": "user", "content": {"role": "user", "parts": [{"text": "Refund C-17"}]}}
+    store.add_event(key, "now-1", now, asked)
+    look()
+    assert the_run().session_id == "now"
+
+
 @pytest.mark.parametrize(
     ("statement", "why"),
     [
@@ -185,6 +201,30 @@ def test_an_empty_database_is_no_trouble(workspace: Workspace, store: AdkDatabas
     store.run("drop table events, sessions")
     watch = look()
     assert (watch.trouble, watch.read_at is None) == ("", False)
+
+
+def test_tables_that_are_gone_after_they_were_read_are_trouble(
+    workspace: Workspace, store: AdkDatabase
+) -> None:
+    store.add("normal")
+    look()
+    store.run("drop table events, sessions")
+    assert look().trouble.startswith("The tables of ADK are gone")
+
+
+def test_what_is_stored_late_is_found_by_the_next_look_and_not_only_by_a_pass(
+    workspace: Workspace, store: AdkDatabase
+) -> None:
+    now = datetime.now(UTC).replace(tzinfo=None)
+    store.add_session(SessionKey("support", "u1", "first"), now)
+    assert look(2).pass_ended_at is not None
+    late = SessionKey("support", "u1", "late")
+    store.add_session(late, now - timedelta(minutes=14))
+    store.add_event(
+        late, "ev-1", now, {"author": "user", "content": {"role": "user", "parts": [{"text": "Hi"}]}}
+    )
+    look()
+    assert the_run().session_id == "late"
 
 
 def test_a_store_that_cannot_be_read_says_why_and_is_tried_again(
@@ -247,3 +287,21 @@ def test_who_lost_the_watch_writes_nothing(workspace: Workspace, store: AdkDatab
         assert not observations.holds(first)
         assert observations.holds(second)
     assert observations.claim(runtime_id=runtime_id) is None
+
+
+def test_a_reader_that_was_given_up_while_it_read_writes_nothing(
+    workspace: Workspace, store: AdkDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add("normal")
+    read = observe._Reading._read
+
+    def meanwhile(self: observe._Reading, some: list[Session]) -> list[Read]:
+        found = read(self, some)
+        with transaction.atomic():
+            Observation.objects.update(fence=F("fence") + 1)
+        return found
+
+    monkeypatch.setattr(observe._Reading, "_read", meanwhile)
+    look()
+    with transaction.atomic():
+        assert not Run.objects.exists()

@@ -4,6 +4,7 @@ Against a real HTTP server that plays what google-adk 2.13 sent.
 """
 
 import json
+import random
 import threading
 import time
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import pytest
 from django.db import OperationalError, connections, transaction
 
 from approvals.db.binding import bind
-from approvals.models import AgentSession, Decision, Job, StoredRow
+from approvals.models import AgentSession, Decision, Job, Observation, StoredRow
 from approvals.rules.observed import Line
 from approvals.rules.turns import MOST_REPEATS
 from approvals.services import handover, jobs, lines, runs
@@ -311,6 +312,20 @@ def test_a_session_that_is_refused_began_nothing(server, replay):
     assert "App not found" in outcome
 
 
+@pytest.mark.parametrize(
+    ("version", "asked"),
+    [("1.38.9", False), ("not a number", False), ("", True), ("2.13.0", True), ("3.0.0", True)],
+)
+def test_a_service_that_is_too_old_is_asked_for_nothing(server, runtime, replay, version, asked):
+    with transaction.atomic():
+        Observation.objects.create(workspace_id=runtime.workspace_id, runtime=runtime, version=version)
+    work(replay.job)
+    job, run, outcome = ended(replay)
+    assert bool(server.asked) is asked
+    if not asked:
+        assert (job, run, outcome.startswith("Nothing was asked for:")) == ("failed", "cancelled", True)
+
+
 def test_a_turn_that_is_refused_began_nothing(server, replay):
     server.turns = [Answer(404, b'{"detail": "Session not found"}')]
     work(replay.job)
@@ -480,6 +495,19 @@ def test_answers_go_into_the_session_of_the_old_run_and_into_the_journal(server,
     assert ended(replay)[:2] == ("done", "completed")
 
 
+def test_a_call_id_that_was_used_again_is_told_to_the_agent_as_it_knows_it(server, ada, runtime):
+    old = run_on(runtime, f.dead_run)
+    answers = [
+        {"call_id": call_id, "name": "send_email", "happened": True, "response": {"n": call_id}}
+        for call_id in ("c1", "c1 #2")
+    ]
+    replay = in_place(ada, old, "answer_calls", {"reason": "it is in the log", "answers": answers})
+    server.turns = [Turn(sample("orphan_support_slow_answered"))]
+    work(replay.job)
+    [part] = server.asked[0]["newMessage"]["parts"]
+    assert part["functionResponse"]["id"] == "c1"
+
+
 @pytest.mark.parametrize(("kind", "says"), [("confirm_call", True), ("reject_call", False)])
 def test_a_confirmation_is_answered_with_yes_or_no(server, ada, runtime, kind, says):
     old = run_on(runtime, f.dead_run)
@@ -503,6 +531,15 @@ def test_a_run_that_asks_for_a_confirmation_waits_for_a_person(server, replay):
     assert ended(replay)[:2] == ("done", "completed")
     assert calls(replay.run)["send_email"] == "awaiting"
     assert tab_of(replay.run) == "decide"
+
+
+def test_what_a_second_attempt_asks_is_answered_in_the_session_of_that_attempt(server, ada, replay):
+    server.turns = [Turn(RATE_LIMITED), Turn(sample("confirm_yes")), Turn(sample("confirm_yes_answer"))]
+    work(replay.job)
+    again = in_place(ada, replay.run, "confirm_call", {"reason": "seen", "confirmation": {"id": "adk-77"}})
+    work(again.job)
+    assert [asked["sessionId"] for asked in server.asked][1:] == [f"{replay.run.session_id}-2"] * 2
+    assert ended(again)[:2] == ("done", "completed")
 
 
 def test_in_place_nothing_is_asked_twice(server, ada, runtime):
@@ -585,3 +622,16 @@ def test_a_run_without_a_message_cannot_be_sent_again(server, ada, runtime):
     work(replay.job)
     assert ended(replay)[:2] == ("failed", "cancelled")
     assert "holds no message" in ended(replay)[2]
+
+
+@pytest.mark.parametrize("where", ["id", "name", "event"])
+def test_texts_that_no_index_could_hold_stop_no_stream(server, replay, where):
+    noise = random.Random(1).randbytes(50_000).hex()
+    call = {"id": "call-1", "name": "send_email", "args": {}} | ({where: noise} if where != "event" else {})
+    content = {"role": "model", "parts": [{"functionCall": call}]}
+    told = {"id": noise if where == "event" else "ev-1", "invocationId": "e-1", "author": "support"}
+    server.turns = [Turn([event(told | {"content": content})])]
+    work(replay.job)
+    assert ended(replay)[:2] == ("done", "failed")
+    kinds = [line[0] for line in journal(replay.run)]
+    assert kinds == ["finding", "tool_call" if where == "name" else "finding", "ended"]

@@ -15,6 +15,7 @@ from tests.templates import (
     samples_datasets,
     samples_more,
     samples_no,
+    samples_review,
     samples_run,
     samples_setup,
 )
@@ -58,9 +59,18 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "run-held": ("runs/page.html", {"shell": SHELL, "page": samples_adk.RUN_HELD}),
     "run-looker": ("runs/page.html", {"shell": SHELL, "page": samples_run.RUN_LOOKER}),
     "campaign": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN}),
-    "campaign-sending": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_SENDING}),
+    "campaign-sending": (
+        "campaigns/page.html",
+        {"shell": samples.ALARMED, "page": samples_more.CAMPAIGN_SENDING},
+    ),
     "campaign-paused": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_PAUSED}),
     "campaign-refused": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_REFUSED}),
+    "campaign-quiet": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_QUIET}),
+    "recipients": ("campaigns/recipients.html", {"shell": SHELL, "page": samples_review.RECIPIENTS}),
+    "recipients-nobody": (
+        "campaigns/recipients.html",
+        {"shell": SHELL, "page": samples_review.RECIPIENTS_NOBODY},
+    ),
     "subject": ("subjects/page.html", {"shell": SHELL, "page": samples.SUBJECT}),
     "log": ("decisions/page.html", {"shell": SHELL, "page": samples_more.LOG}),
     "log-refused": ("decisions/page.html", {"shell": SHELL, "page": samples_authority.LOG_REFUSED}),

@@ -20,7 +20,7 @@ from dashboard.presenters.parts import (
     Trail,
 )
 from dashboard.presenters.queue import QueueFilter, QueueLive, QueuePage, QueueRow
-from dashboard.presenters.shell import NavItem, Shell
+from dashboard.presenters.shell import MyDecision, NavItem, Shell
 from dashboard.presenters.subjects import SubjectPage
 from dashboard.presenters.text import reveal_line, summary_line
 
@@ -44,6 +44,21 @@ SHELL = Shell(
 
 ALARMED = replace(
     SHELL,
+    mine=(
+        MyDecision(
+            chips.decision_kind("approve"),
+            reveal_line("Winter schedule change"),
+            "/w/northwind/campaigns/1/",
+            ages.when(NOW - timedelta(seconds=20), NOW),
+            take_back=True,
+        ),
+        MyDecision(
+            chips.decision_kind("dismiss"),
+            reveal_line("refund-" + "long" * 14),
+            "/w/northwind/runs/1/",
+            ages.when(NOW - timedelta(minutes=3), NOW),
+        ),
+    ),
     alarms=(
         Link("Approved 4 min ago and not started: Winter schedule change.", "/w/northwind/campaigns/1/"),
     ),

@@ -69,7 +69,8 @@ RUN_ADK = replace(
         at=ago(hours=6),
     ),
     error=ErrorBox(
-        reveal_line("The model's provider refused a request because of its rate limit."),
+        title="It failed",
+        text=reveal_line("The model's provider refused a request because of its rate limit."),
         code=reveal_line("rate_limited"),
         completed=(reveal_line("look_up_booking"), reveal_line(HOSTILE)),
         open=(),

@@ -27,6 +27,7 @@ from dashboard.presenters.decisions import DecisionFilter, DecisionPage, Decisio
 from dashboard.presenters.parts import Choice, DeliveryLine, Empty, Fact, Link, Stage
 from dashboard.presenters.text import pretty, reveal, reveal_line
 from tests.templates.samples import DECISIONS, DIGEST, HOSTILE, NOW, ago, trail
+from tests.templates.samples_review import LOOKS, QUIET, REVIEW
 from tests.templates.samples_run import ACT, JOB, OUTCOMES, VERDICT
 
 LETTER = """Dear Anna,
@@ -88,8 +89,10 @@ CAMPAIGN = CampaignPage(
         reveal(LETTER),
         "/frame/",
         raw=Raw(reveal(SOURCE), "/source/", "Date is set when it is sent."),
+        looks=LOOKS,
     ),
     audience=AUDIENCE,
+    review=REVIEW,
     acts=CampaignActs(
         approve=Act(**ACT),
         approve_text="Approve for 37 people",
@@ -97,6 +100,17 @@ CAMPAIGN = CampaignPage(
         reject=ReasonAct(**ACT),
     ),
     run=Link(reveal_line("outreach-77"), "/r/7"),
+)
+CAMPAIGN_QUIET = replace(
+    CAMPAIGN,
+    preview=replace(CAMPAIGN.preview, looks=QUIET),
+    review=replace(
+        REVIEW,
+        again=(),
+        changed=None,
+        ask=Link("Compare it now", "/w/northwind/campaigns/1/?compare=now"),
+        ask_why="With so many recipients this takes a while, so it is done when you ask for it.",
+    ),
 )
 PROGRESS = Progress(
     url="/w/northwind/campaigns/1/progress/",

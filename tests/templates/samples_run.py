@@ -116,6 +116,7 @@ FORCE = ForceAct(
             name=reveal_line("look_up_booking"),
             args=reveal_line('{"booking": "NW-118-204", …}'),
             state=chips.call_state("answered"),
+            came="was called",
             anchor="call-1",
         ),
         Acknowledged(
@@ -123,6 +124,7 @@ FORCE = ForceAct(
             name=reveal_line("send_email"),
             args=reveal_line('{"to": "anna.lindqvist@example.org", "subject": "Your refund", …}'),
             state=chips.call_state("open"),
+            came="was called",
             anchor="call-2",
         ),
         Acknowledged(
@@ -130,6 +132,7 @@ FORCE = ForceAct(
             name=reveal_line("add_note"),
             args=reveal_line('{"text": "refund announced"}'),
             state=chips.call_state("failed"),
+            came="was called",
             attempt="in the first attempt",
         ),
     ),

@@ -114,6 +114,18 @@ def test_an_older_attempt_leads_to_the_one_that_counts_and_decides_nothing(world
     assert offered(answered) <= {"resolve-call"}
 
 
+def test_an_attempt_that_never_began_names_the_one_that_counts(world):
+    second = world.handed_over(world.forced(dead(world)))
+    world.report(second, ended("failed", "again"))
+    third = world.forced(second)
+    assert "This attempt has not begun yet; attempt 2 counts." in Read(page(world, third.run))
+    client = world.visit("support")
+    assert send(client, form_of(client.get(world.at(f"runs/{second.id}/")), "/cancel")).status_code == 303
+    read = Read(page(world, third.run))
+    assert "This attempt never began; attempt 2 counts." in read and "A later attempt counts" not in read
+    assert "The new run" not in Read(page(world, second))
+
+
 def test_a_run_that_completed_waits_for_nobody_and_can_still_be_forced(world):
     run = world.run("done", call("c1", "send_email"), answer("c1"), ended("completed"))
     answered = page(world, run)

@@ -80,7 +80,7 @@ def test_what_changed_meanwhile_is_told_and_nothing_happens(world):
         ({"reason": ""}, "Give a reason of at least 10 characters"),
         ({"reason": "y" * 10_000}, "Keep the reason under 2000 characters"),
         ({"reason": "a null \0 in a reason"}, "cannot be stored"),
-        ({"reason": REASON, "ack": []}, "Tick each call that was made before: look_up, send_email."),
+        ({"reason": REASON, "ack": []}, "Tick each call that is listed: look_up, send_email."),
     ],
     ids=["short", "missing", "long", "null", "unticked"],
 )

@@ -4,6 +4,7 @@ import pytest
 
 from approvals.models import Job, Run
 from approvals.rules.permissions import why_not
+from approvals.services.replays import Started
 from dashboard.presenters import chips
 from tests import factories as f
 from tests.views.forms import form_of, offered, send
@@ -77,6 +78,21 @@ def test_the_open_call_is_answered_and_the_page_follows_it(world):
     assert "it happened; the agent was told" in told and "answered the open calls of" in told
 
 
+def test_the_attempt_that_was_answered_shows_the_answer_and_asks_no_more(world):
+    run, client = broken_off(world), world.visit("support")
+    form = form_of(client.get(world.at(f"runs/{run.id}/")), "/answer-calls")
+    send(client, form, **{"happened-1": "1", "result-1": "sent", "reason": REASON})
+    job = world.read(lambda: Job.objects.select_related("run", "decision").get())
+    world.handed_over(Started(decision=job.decision, run=job.run, job=job))
+    answered = page(world, run)
+    read = Read(answered)
+    said = f'Sam Okafor: it happened; its agent was told {{"result":"sent"}}. “{REASON}”'
+    assert f"No answer was recorded. {said}" in read and "It may have happened." not in read
+    asked = answered.content.decode()
+    form = asked[: asked.index("What became of <span")]
+    assert form[form.rindex("<details") :].startswith('<details class="act">')
+
+
 def test_what_was_typed_comes_back_with_what_is_missing(world):
     run, client = broken_off(world), world.visit("support")
     form = form_of(client.get(world.at(f"runs/{run.id}/")), "/answer-calls")
@@ -139,6 +155,12 @@ def test_the_queue_names_the_held_call(world):
     assert "Tool call held: send_email" in read
 
 
+def test_a_held_call_of_any_name_is_shown_as_it_is(world):
+    observed(world, adk(world), f.made("\u202eliame\x07", "a1"), f.asks("a1"), f.over())
+    read = Read(world.visit("reviewer").get(world.at("?tab=decide")))
+    assert "Tool call held: <U+202E>liame<U+0007>" in read
+
+
 def test_a_request_that_lapsed_is_refused_and_the_page_offers_nothing(world):
     run, client = held_call(world), world.visit("reviewer")
     form = form_of(client.get(world.at(f"runs/{run.id}/")), "/confirm-call")
@@ -149,6 +171,53 @@ def test_a_request_that_lapsed_is_refused_and_the_page_offers_nothing(world):
     assert offered(after) == set() and "No longer asked" in Read(after)
 
 
+STANDARD = "Please approve or reject the tool call send_email() by responding with a FunctionResponse."
+
+
+def test_a_held_call_is_never_said_to_have_been_made_and_adks_own_words_are_left_out(world):
+    lines = [f.made("send_email", "a1"), f.asks("a1", STANDARD), f.over(origin="inferred")]
+    answered = page(world, observed(world, adk(world), *lines))
+    read = Read(answered)
+    assert "I know that send_email waits for a confirmation, it did not run Asks for confirmation" in read
+    assert "It waits for a confirmation (concluded from its last event)." in read
+    assert "An attempt of this run waits for a confirmation." in read
+    assert "send_email may be asked for again." in read
+    assert "FunctionResponse" not in read
+    for untrue in ("was called", "already completed", "seems to be over", "called again", "Called tools"):
+        assert untrue not in read
+
+
+# What became of a call that was not made.
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        ("supplied", "send_email was answered by a person"),
+        ("rejected", "send_email was rejected, it did not run"),
+        ("withdrawn", "send_email was no longer asked"),
+    ],
+)
+def test_an_attempt_in_which_nothing_was_called_says_so_everywhere(world, outcome, words):
+    result = f.line(
+        "tool_result", 1, call_id="a1", name="send_email", outcome=outcome, content={"result": "x"}
+    )
+    failed = f.over("failed", error={"code": "X", "message": "please retry"})
+    read = Read(page(world, observed(world, adk(world), result, f.spoke("Well."), failed)))
+    assert f"{words}." in read and f"I know that {words}" in read
+    assert "Calls were asked for, or answered by a person; no tool is known to have run." in read
+    assert "Asked for tools" in read
+    for untrue in ("Called", "was called", "it called", "No tool ran", "Tools were called"):
+        assert untrue not in read
+
+
+def test_an_attempt_that_called_something_else_too_still_called_tools(world):
+    lines = [f.made("look_up", "a1"), f.came("a1"), f.made("send_email", "a2"), f.came("a2", "rejected")]
+    read = Read(page(world, observed(world, adk(world), *lines, f.over("failed"))))
+    assert "Called look_up. send_email was rejected, it did not run." in read
+    assert "Called tools" in read and "already called tools" in read
+
+
 # Stopping.
 
 
@@ -157,12 +226,26 @@ def test_a_replay_that_is_streamed_is_stopped(world):
     second = world.handed_over(world.forced(run))
     answered = client.get(world.at(f"runs/{second.id}/"))
     assert "Stopping closes the connection, which cancels the agent's run." in Read(answered)
-    assert "declare-interrupted" not in offered(answered)
+    assert "declare-interrupted" not in offered(answered) and "declare it interrupted" not in Read(answered)
     sent = send(client, form_of(answered, "/stop"))
     read = Read(client.get(sent["Location"]))
     assert "Stopped: its stream is closed" in read and "A person stopped it here." in read
     assert world.read(lambda: Job.objects.get(run_id=second.id)).status == "failed"
     assert kinds(world) == ["force_replay", "stop_replay"]
+
+
+def test_a_replay_that_a_person_stopped_is_not_said_to_have_failed_by_itself(world):
+    run, client = broken_off(world), world.visit("support")
+    second = world.handed_over(world.forced(run))
+    send(client, form_of(page(world, second), "/stop"))
+    error = {"code": "INVOCATION_ABORTED", "message": "Invocation was aborted by client."}
+    seen(world, lambda: f.observe(second, f.made("send_email", "b1"), f.over("failed", error=error)))
+    read = Read(page(world, second))
+    assert "Stopped by a person INVOCATION_ABORTED Its runtime then told that it was aborted." in read
+    assert "A person stopped it." in read
+    above = read.text[: read.text.index("What this run already did")]
+    assert "It failed" not in above and "It ended with an error" not in above and "Failed" not in above
+    assert world.read(lambda: Run.objects.get(id=second.id)).status == "failed"
 
 
 def test_a_replay_of_another_runtime_is_not_stopped_from_here(world):

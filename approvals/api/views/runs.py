@@ -24,7 +24,10 @@ router = Router(tags=["runs"])
     response={201: RunOpened, 200: RunOpened},
     summary="Make a run known",
     openapi_extra=refusals(
-        *WITH_BODY, 403, 409, s409="Another run has this external_id (`external_id_conflict`)."
+        *WITH_BODY,
+        403,
+        409,
+        s409="Another run has this external_id (`external_id_conflict`), or this runtime is read (`runtime_is_read`).",
     ),
 )
 def open_run(request: HttpRequest, body: RunIn) -> Any:
@@ -53,7 +56,11 @@ def tell_run(request: HttpRequest, run_id: UUID) -> Any:
     response={202: EventsTaken},
     summary="Add to a run's journal",
     openapi_extra=refusals(
-        *WITH_BODY, 404, 409, s409="A number already holds other content (`event_conflict`); `seqs` names it."
+        *WITH_BODY,
+        404,
+        409,
+        s409="A number already holds other content (`event_conflict`; `seqs` names it), or this runtime is read"
+        " (`runtime_is_read`).",
     ),
 )
 def add_events(request: HttpRequest, run_id: UUID, body: EventsIn) -> Any:

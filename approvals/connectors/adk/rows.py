@@ -170,12 +170,12 @@ class _Reading:
     def _call(self, call: Mapping[str, Any], made_id: str) -> None:
         call_id, name, args = id_of(call, made_id), name_of(call, "name"), args_of(call)
         original = args.get("originalFunctionCall") if name == CONFIRMATION else None
-        if isinstance(original, dict) and isinstance(original.get("id"), str) and original["id"]:
+        if isinstance(original, dict) and (held := id_of(original, "")):
             asked = args.get("toolConfirmation")
             hint = asked.get("hint") if isinstance(asked, dict) else None
             confirmation = {"id": call_id, "hint": hint if isinstance(hint, str) else ""}
             content = {"confirmation": confirmation}
-            self._add("tool_result", original["id"], name_of(original, "name"), content, outcome="awaiting")
+            self._add("tool_result", held, name_of(original, "name"), content, outcome="awaiting")
             self.waiting = True
             return
         self._add_call(call_id, name, {} if name == CREDENTIAL else args)

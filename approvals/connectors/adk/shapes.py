@@ -9,6 +9,8 @@ from typing import Any, Final
 
 MAX_DEPTH = 64  # levels of nesting; more is not read
 NAMELESS = "(no name)"
+LONGEST_NAME = 200  # characters of the name of a tool; the rest is cut off
+LONGEST_ID = 400  # characters of an id; these have to be whole, so what has a longer one is not read
 
 _LONGEST_WHOLE = 18  # digits that fit into 64 bits whatever they are
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # neither text nor jsonb of Postgres takes these
@@ -91,23 +93,29 @@ def parts_in(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def word_in(mapping: Mapping[str, Any], key: str) -> str:
-    """The text under a key that has to be there; else Unreadable."""
+    """The text under a key that has to be there, short enough for an index; else Unreadable."""
     value = mapping.get(key)
     if not isinstance(value, str) or not value:
         raise Unreadable(f"It has no {key}.")
+    if len(value) > LONGEST_ID:
+        raise Unreadable(f"Its {key} is longer than {LONGEST_ID} characters.")
     return value
 
 
 def id_of(call: Mapping[str, Any], made_id: str) -> str:
-    """The id of a call or answer, `made_id` where it has none."""
+    """The id of a call or answer, `made_id` where it has none; Unreadable for one that no index could hold."""
     value = call.get("id")
+    if isinstance(value, str) and len(value) > LONGEST_ID:
+        raise Unreadable(f"It has a call whose id is longer than {LONGEST_ID} characters.")
     return value if isinstance(value, str) and value else made_id
 
 
 def name_of(call: Mapping[str, Any], key: str) -> str:
     """The name of a tool under a key, NAMELESS where it has none."""
     value = call.get(key)
-    return value if isinstance(value, str) and value else NAMELESS
+    if not isinstance(value, str) or not value:
+        return NAMELESS
+    return value if len(value) <= LONGEST_NAME else f"{value[: LONGEST_NAME - 1]}…"
 
 
 def args_of(call: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -53,13 +53,22 @@ select exists (
 """
 _COUNT = "select count(*) from (select from sessions limit %s) s"
 _ESTIMATE = "select reltuples::bigint from pg_class where oid = to_regclass('sessions')"
-_CHANGED = (
-    "select app_name, user_id, id, update_time from sessions where update_time >= %s order by update_time"
-)
-_FIRST = "select app_name, user_id, id, update_time from sessions order by app_name, user_id, id limit %s"
-_AFTER = """
+_CHANGED = """
 select app_name, user_id, id, update_time from sessions
- where (app_name, user_id, id) > (%s, %s, %s) order by app_name, user_id, id limit %s
+ where update_time >= %s and update_time < '9999-12-31' order by update_time
+"""
+# Here and below: a time that Python has no word for (infinity, before Christ, none at all) is read as one of long ago.
+_FIRST = """
+select app_name, user_id, id,
+       case when update_time >= '0001-01-02' and update_time < '9999-12-31' then update_time
+         else '1970-01-01' end
+  from sessions order by app_name, user_id, id limit %s
+"""
+_AFTER = """
+select app_name, user_id, id,
+       case when update_time >= '0001-01-02' and update_time < '9999-12-31' then update_time
+         else '1970-01-01' end
+  from sessions where (app_name, user_id, id) > (%s, %s, %s) order by app_name, user_id, id limit %s
 """
 _THERE = """
 select k.n
@@ -73,7 +82,9 @@ select k.n, e.id, sha256(convert_to(coalesce(e.event_data::text, ''), 'UTF8'))
 """
 # `offset 0` keeps Postgres from unpacking a row once for each use of its text.
 _ROWS = """
-select k.n, e.id, e.invocation_id, e."timestamp", sha256(convert_to(d.text, 'UTF8')), octet_length(d.text),
+select k.n, e.id, coalesce(e.invocation_id, ''),
+       case when e."timestamp" >= '0001-01-02' and e."timestamp" < '9999-12-31' then e."timestamp"
+         else '1970-01-01' end, sha256(convert_to(d.text, 'UTF8')), octet_length(d.text),
        case when octet_length(d.text) <= {longest} then d.text end
   from unnest(%s::text[], %s::text[], %s::text[], %s::int[]{events}) as k(app, speaks_for, session, n{event})
   join events e on e.app_name = k.app and e.user_id = k.speaks_for and e.session_id = k.session{and_event}

@@ -16,6 +16,8 @@ from approvals.selectors import runtimes
 from approvals.selectors.runtimes import RuntimeRow
 from approvals.services import setup
 
+NOT_FOUND = "sessions that are not found there count as deleted"
+
 
 class Command(OperatorCommand):
     """Runtimes."""
@@ -24,7 +26,8 @@ class Command(OperatorCommand):
     actions = {
         "add": "Add a runtime. http: its signing secret is printed once. adk: its own database is read.",
         "list": "Show the runtimes of a workspace and, of those that are read, how far that is.",
-        "set-database": "Say where the database of an ADK runtime is now, such as under a new password.",
+        "set-database": "Say where the database of an ADK runtime is now, such as under a new password. It has to be"
+        f" the same store: {NOT_FOUND}.",
     }
 
     def add_add_arguments(self, parser: CommandParser) -> None:
@@ -125,6 +128,7 @@ class Command(OperatorCommand):
         self.say(
             f"The database of {changed.name} of {row.slug} is read anew within seconds; `runtime list` shows how."
         )
+        self.say(f"It has to be the same store: {NOT_FOUND}.")
 
 
 def _state(runtime: RuntimeRow) -> str:

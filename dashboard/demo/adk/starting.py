@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from dashboard.demo.adk import database, environment
@@ -14,6 +15,13 @@ from dashboard.embedded.trouble import Trouble, from_os_error
 
 PORT = 8765
 FOR_EVER_S = float("inf")
+APPS = """\
+  support            a normal message: "Please refund customer C-17."
+                     a call that hangs: "[script:slow:120] Please refund customer C-17."; stop curl, or wait
+  support_confirm    a held call: "[script:confirm] Please refund customer C-17."; confirm or reject it in Secondlook
+  support_resumable  a call that hangs, in an app that ADK may resume: "[script:slow:120] Please refund customer C-17."
+  support_steps      two agents one after the other: "Please refund customer C-17."
+  support_agenttool  an agent as a tool, whose own e-mail leaves no trace: "Please refund customer C-17.\""""
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,7 @@ def run(data: Path, wish: Wish, say: Callable[[str], object], *, on_terminal: bo
 def how_to(wish: Wish, access: Access, *, on_terminal: bool) -> str:
     """What to type next: how Secondlook is connected to the service, and how the service is sent a message."""
     base = f"http://127.0.0.1:{wish.port}"
+    session = f"try-{datetime.now():%H%M%S}"  # another one each time that this is said
     observer = access.reader_url or "postgresql://READER:PASSWORD@HOST:PORT/DATABASE"
     note = ""
     if access.reader_url and not on_terminal:
@@ -70,13 +79,18 @@ google-adk {wish.version} answers at {base}. Ctrl-C stops it; sessions, memory a
 
 Connect Secondlook to it, as a database role that may only read:
   python3 manage.py runtime add --workspace demo --name "reference service" --kind adk \\
-    --base-url {base} --database-url '{observer}'{note}
+    --base-url {base} --silence-s 20 \\
+    --database-url '{observer}'{note}
 
-Send it a message (other scripts: dashboard/demo/adk/served/reference/scripts.py):
-  curl -s -X POST {base}/apps/support/users/ada/sessions/first
+Send it a message; this one ends with an error on purpose, a 429 after the e-mail went out:
+  curl -s -X POST {base}/apps/support/users/ada/sessions/{session}
   curl -sN {base}/run_sse -H 'Content-Type: application/json' -d '{{
-    "appName": "support", "userId": "ada", "sessionId": "first", "newMessage": {{"role": "user", "parts":
+    "appName": "support", "userId": "ada", "sessionId": "{session}", "newMessage": {{"role": "user", "parts":
     [{{"text": "[script:rate_after] Please refund customer C-17."}}]}}}}'
+
+The apps, and what to try with each (put its name in both lines, and take another session):
+{APPS}
+Other scripts: dashboard/demo/adk/served/reference/scripts.py
 """
 
 

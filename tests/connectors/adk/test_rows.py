@@ -291,6 +291,10 @@ def test_the_time_is_the_events_own_and_the_columns_where_it_has_none() -> None:
         ('{"author": "a", "content": {"parts": [{"function_call": {"args": 1}}]}}', "args is not an object"),
         ('{"author": "a", "content": {"parts": [{"remote_call": {}}]}}', "may be a call"),
         ('{"author": "a", "actions": []}', "actions is not an object"),
+        (
+            '{"author": "a", "content": {"parts": [{"function_call": {"id": "%s"}}]}}' % ("c" * 501),
+            "longer than 400 characters",
+        ),
         ('{"author": "a", "x": ' + "[" * 70 + "]" * 70 + "}", "more than 64 levels"),
         ('{"author": "a", "x": ' + "[" * 100_000 + "]" * 100_000 + "}", "more than 64 levels"),
     ],
