@@ -58,7 +58,7 @@ def added(world: World, *names: str) -> None:
     with bind(world.workspace.id):
         for name in names:
             setup.add_runtime(
-                by=OPERATOR, name=name, kind="adk", base_url="http://a.example",
+                by=OPERATOR, name=name, kind="adk", base_url=f"http://{name}.example",
                 database_url="postgresql://u:p@db.example/s",
             )  # fmt: skip
 
