@@ -124,6 +124,8 @@ _DECISION = {
     "stop": Chip("Stopped", "danger"),
     "resume_replay": Chip("Replay resumed", "info"),
     "resume_send": Chip("Sending resumed", "info"),
+    "suppress": Chip("Suppressed", "warn"),
+    "unsuppress": Chip("Released", "info"),
     "erased": Chip("Erased", "warn"),
     "restored": Chip("Restored", "warn"),
     "refused": Chip("Refused", "warn", "Somebody tried it and was refused; nothing was done"),

@@ -141,9 +141,9 @@ def test_a_start_that_has_lost_its_memory_sends_no_second_mail(
     Path(config.state_file).write_text("{")
     start()
     until(lambda: sum(request.target == "/api/v1/runs" for request in api.requests) == 2 * len(RUNS))
+    until(lambda: everything_is_told(api))
     time.sleep(0.1)
     assert len(mail.accepted) == 1
-    assert everything_is_told(api)
     assert said == []
 
 

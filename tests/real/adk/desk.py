@@ -68,5 +68,5 @@ def becomes(product: Product, run: Run, wanted: tuple[str, str]) -> None:
 
 
 def queue(product: Product) -> str:
-    """The queue's page with what waits for a decision, as it is sent."""
-    return product.person.http.get(f"/w/{product.person.slug}/").text
+    """The queue's page with what waits for a decision, without the bar of what this person decided last."""
+    return product.person.http.get(f"/w/{product.person.slug}/").text.partition('<aside class="mine"')[0]
