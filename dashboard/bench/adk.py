@@ -25,7 +25,7 @@ def run(tell: Teller, scale: float) -> dict[str, Any]:
         port = running.start_beside("adk-source", "dashboard.bench.adk_source")
         made = house.make("bench-adk-1")
         observing = adk_store.measure(tell, running, made, scale, f"http://127.0.0.1:{port}")
-        streaming = adk_stream.measure(tell, made, port)
+        streaming = adk_stream.measure(tell, made, port, adk_stream.ROUNDS if scale == 1 else 1)
     figures = {
         "first_read_events_per_s": rounded(observing.pop("events_per_s")),
         "poll_s": rounded(observing.pop("poll_s")),

@@ -30,7 +30,7 @@ ROUNDS = 5
 REASON = "measured by the benchmark"
 
 
-def measure(tell: Teller, made: House, port: int) -> dict[str, Any]:
+def measure(tell: Teller, made: House, port: int, rounds: int = ROUNDS) -> dict[str, Any]:
     """Read and replay in turn; the seconds of each."""
     bare, ours = [], []
     with bind(made.workspace_id):
@@ -38,15 +38,15 @@ def measure(tell: Teller, made: House, port: int) -> dict[str, Any]:
             ids = list(
                 Run.objects.filter(replay_of=None)
                 .order_by("-created_at")
-                .values_list("id", flat=True)[:ROUNDS]
+                .values_list("id", flat=True)[:rounds]
             )
         _read(port)
         for run_id in tell.through(ids, "Streaming a turn, bare and as a replay, in turn"):
             bare.append(_read(port))
             ours.append(_replay(run_id, made))
-    rounds = [mine / alone - 1 for mine, alone in zip(ours, bare, strict=True)]
+    shares = [mine / alone - 1 for mine, alone in zip(ours, bare, strict=True)]
     return {
-        "overhead": statistics.median(rounds),
+        "overhead": statistics.median(shares),
         "events": adk_source.EVENTS,
         "paced_per_s": adk_source.PACE,
         "bare_s": [round(value, 3) for value in bare],

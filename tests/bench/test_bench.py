@@ -16,6 +16,7 @@ from django.conf import settings
 from tests.up import OURS, reachable_folder
 
 KEYS = {
+    "adk": {"first_read_events_per_s", "poll_s", "stream_overhead"},
     "queue": {"p95_ms", "ratio", "worst", "queries"},
     "ingest": {"single_per_s", "batch_per_s", "of_copy"},
     "decide": {"p95_ms"},
