@@ -9,16 +9,14 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
 from django.db.models import F, Func, Q, QuerySet, TextField
 
-from approvals.db.binding import bind
+from approvals.db.reading import reading
 from approvals.models import Decision, Payload, Workspace
 from approvals.rules.spreadsheets import cell
 from approvals.rules.verify_log import FORMAT
@@ -68,7 +66,7 @@ class Export:
 
 def begin(workspace_id: UUID, wanted: Wanted) -> Export:
     """Read where the log ends now; what comes later is not in the export."""
-    with _reading(workspace_id):
+    with reading(workspace_id):
         return _export(workspace_id, filter_of(wanted), list(conditions_of(wanted)))
 
 
@@ -129,21 +127,12 @@ def entries(export: Export) -> Iterator[Entry]:
     """The entries, oldest first."""
     after = 0
     while True:
-        with _reading(export.workspace_id):
+        with reading(export.workspace_id):
             found = _batch(export, after=after, size=BATCH)
         yield from found  # outside of the transaction and of the binding: who knows when the next one is asked for
         if len(found) < BATCH:
             return
         after = found[-1]["seq"]
-
-
-@contextmanager
-def _reading(workspace_id: UUID) -> Iterator[None]:
-    """A short read-only transaction of the workspace."""
-    with bind(workspace_id), transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("set transaction read only")
-        yield
 
 
 def _export(workspace_id: UUID, filter: Mapping[str, str], conditions: Sequence[Q]) -> Export:

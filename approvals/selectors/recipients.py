@@ -7,15 +7,14 @@ begins, and no further than the page needs.
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection
 
-from approvals.db.binding import bind
+from approvals.db.reading import reading
 from approvals.rules.spreadsheets import cell
 from approvals.rules.states import DELIVERY
 from approvals.selectors.contacts import written_condition
@@ -119,7 +118,7 @@ def csv_lines(workspace_id: UUID, of: Of, wanted: Wanted) -> Iterator[str]:
     writer.writerow(COLUMNS)
     after = 0
     while True:
-        with _reading(workspace_id):
+        with reading(workspace_id):
             rows = _rows(of, wanted, after, BATCH)
         for row in rows:
             writer.writerow([cell(value) for value in _cells(row)])
@@ -198,15 +197,6 @@ def _cells(row: Row) -> Sequence[object]:
 def _literally(text: str) -> str:
     """`text` within a LIKE, standing for itself."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-@contextmanager
-def _reading(workspace_id: UUID) -> Iterator[None]:
-    """A short read-only transaction of the workspace."""
-    with bind(workspace_id), transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("set transaction read only")
-        yield
 
 
 def _taken(page: io.StringIO) -> str:

@@ -46,9 +46,7 @@ class Watch:
     asked_at: datetime | None
     changed_until: datetime | None
     pass_after: Reached | None
-    pass_began_at: datetime | None
     pass_ended_at: datetime | None
-    pass_done: int
     now: datetime
 
     def has_simple_end(self, app: str) -> bool:
@@ -86,9 +84,7 @@ def claim(*, runtime_id: UUID) -> Watch | None:
         asked_at=watch.asked_at,
         changed_until=watch.changed_until,
         pass_after=_reached(watch.pass_after),
-        pass_began_at=watch.pass_began_at,
         pass_ended_at=watch.pass_ended_at,
-        pass_done=watch.pass_done,
         now=row[1],
     )
 

@@ -13,6 +13,7 @@ from approvals.access.desk import job_for
 from approvals.exceptions import DECIDED, Conflict, NotFound, Refusal, Stale
 from approvals.models import Decision, Job, Run, StoredRow
 from approvals.rules import decisions as kinds
+from approvals.rules.sessions import session_of_run
 from approvals.rules.shown import Shown
 from approvals.rules.verdict import OVERRIDABLE, Verdict, forceable
 from approvals.services import decisions, lineages
@@ -21,7 +22,6 @@ from approvals.services.lineages import Case
 
 # While an attempt goes on each event makes another digest, and the answer is only "not yet".
 NOT_YET = frozenset({"still_running", "replay_in_flight"})
-FRESH_SESSION = "secondlook-"  # what the id of a session begins with that a replay of an ADK run was given
 PUT_ASIDE = ("dismiss", "resolve_run")  # the kinds that take a run out of the queue
 
 
@@ -161,7 +161,7 @@ def start(
         runtime_id=run.runtime_id,
         external_id=f"{root_id}#{attempt}",
         agent=run.agent,
-        session_id=f"{FRESH_SESSION}{id}" if fresh else _session_of(run, kind),
+        session_id=session_of_run(id) if fresh else _session_of(run, kind),
         subject=run.subject,
         trigger="replay",
         input_payload_id=run.input_payload_id,

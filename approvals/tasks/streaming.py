@@ -33,6 +33,7 @@ from approvals.connectors.adk import (
     usable,
 )
 from approvals.rules.observed import Line
+from approvals.rules.sessions import session_of_run
 from approvals.rules.turns import Again, Attempt, Code, Done, HandedOn, next_step
 from approvals.services import handover, streaming
 from approvals.services.jobs import Claim
@@ -140,7 +141,7 @@ class _Replay:
             again = step
             if not self._wait(again):
                 return
-            session_id = f"{self.order.session_id}-{len(self.attempts) + 1}"
+            session_id = session_of_run(self.order.run_id, attempt=len(self.attempts) + 1)
             until = time.monotonic() + settings.LEASE_S / 2
 
     def _attempt(self, session_id: str, timeout_s: float) -> Closed | None:

@@ -50,9 +50,7 @@ def watch(runtime: Runtime, **more: Any) -> Watch:
         "asked_at": None,
         "changed_until": None,
         "pass_after": None,
-        "pass_began_at": None,
         "pass_ended_at": None,
-        "pass_done": 0,
         "now": NOW,
     }
     return Watch(**(fields | more))
