@@ -2,9 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.views import campaigns, recipients
+from dashboard.views import campaigns, recipients, versions
 
 _ONE = "campaigns/<uuid:campaign_id>/"
+_VERSION = f"{_ONE}versions/<int:number>/"
 
 campaign_routes: list[URLPattern] = [
     path(_ONE, campaigns.page, name="campaign"),
@@ -13,9 +14,15 @@ campaign_routes: list[URLPattern] = [
     path(f"{_ONE}message/<uuid:delivery_id>/source", campaigns.source, name="campaign_source"),
     path(f"{_ONE}recipients", recipients.page, name="campaign_recipients"),
     path(f"{_ONE}recipients.csv", recipients.export, name="campaign_recipients_csv"),
+    path(_VERSION, versions.page, name="campaign_version"),
+    path(f"{_VERSION}recipients", recipients.page, name="campaign_version_recipients"),
+    path(f"{_VERSION}recipients.csv", recipients.export, name="campaign_version_recipients_csv"),
     path(f"{_ONE}approve", campaigns.approve, name="campaign_approve"),
+    path(f"{_ONE}return", campaigns.return_, name="campaign_return"),
     path(f"{_ONE}reject", campaigns.reject, name="campaign_reject"),
     path(f"{_ONE}take-back", campaigns.take_back, name="campaign_take_back"),
+    path(f"{_ONE}pause", campaigns.pause, name="campaign_pause"),
+    path(f"{_ONE}go-on", campaigns.go_on, name="campaign_go_on"),
     path(f"{_ONE}stop", campaigns.stop, name="campaign_stop"),
     path("deliveries/<uuid:delivery_id>/resolve", campaigns.resolve, name="deliveries_resolve"),
 ]

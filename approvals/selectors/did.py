@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -51,13 +51,18 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Mailing:
-    """A campaign's newest version: its subject line, and its deliveries and recipients by state, up to COUNTED."""
+    """A campaign's newest version: its subject line, and its deliveries and recipients by state, up to COUNTED.
+
+    `earlier` are the deliveries of the versions before that somebody has to settle, and those that they sent.
+    """
 
     id: UUID
     status: str
     subject_line: str
     deliveries: Mapping[str, int]
     excluded: int
+    version: int = 1
+    earlier: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def recipients(self) -> int:
@@ -94,9 +99,15 @@ _MAILINGS = """
           select from approvals_delivery d where d.version_id = v.id and d.state = s.state limit %s) d))
         from unnest(array['planned','attempting','sent','failed','in_doubt','skipped']) s(state)),
       (select count(*) from (select from approvals_audiencerow a
-        where a.version_id = v.id and a.state in ('duplicate', 'suppressed', 'refused') limit %s) a)
+        where a.version_id = v.id and a.state in ('duplicate', 'suppressed', 'refused') limit %s) a),
+      v.number, (select jsonb_object_agg(s.state, (select count(*) from (
+          select from approvals_delivery d
+          join approvals_version o on o.workspace_id = d.workspace_id and o.id = d.version_id
+          where o.campaign_id = c.id and o.number < v.number and d.state = s.state
+            and (s.state = 'sent' or d.resolved_at is null) limit %s) d))
+        from unnest(array['sent','failed','in_doubt']) s(state) where v.number > 1)
     from approvals_campaign c
-    cross join lateral (select v.id, v.subject_line from approvals_version v
+    cross join lateral (select v.id, v.number, v.subject_line from approvals_version v
       where v.workspace_id = c.workspace_id and v.campaign_id = c.id order by v.number desc limit 1) v
     where c.id = any(%s)
 """
@@ -121,9 +132,12 @@ def mailings_of(campaign_ids: Collection[UUID]) -> dict[UUID, Mailing]:
     if not campaign_ids:
         return {}
     with connection.cursor() as cursor:
-        cursor.execute(_MAILINGS, [COUNTED, COUNTED, list(campaign_ids)])
+        cursor.execute(_MAILINGS, [COUNTED, COUNTED, COUNTED, list(campaign_ids)])
         rows = cursor.fetchall()
-    return {row[0]: Mailing(row[0], row[1], row[2], json.loads(row[3]), row[4]) for row in rows}
+    return {
+        id: Mailing(id, status, subject, json.loads(counts), excluded, version, json.loads(earlier or "{}"))
+        for id, status, subject, counts, excluded, version, earlier in rows
+    }
 
 
 def _attempts(condition: str, ids: Collection[UUID]) -> list[Attempt]:
