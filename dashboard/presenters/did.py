@@ -100,11 +100,11 @@ def mailing_in_short(mailing: Mailing, state: str) -> str:
 def _newest_in_short(mailing: Mailing, state: str) -> str:
     subject = f"“{plain(mailing.subject_line)}”"
     people = _people(mailing.recipients)
-    if mailing.status in {"pending", "approved"} and state in {"pending", "approved"}:
-        word = "Would send" if state == "pending" else "Will send"
+    if mailing.status == "pending" or (mailing.status == "approved" and state != "paused"):
+        word = "Would send" if mailing.status == "pending" else "Will send"
         excluded = f"; {_number(mailing.excluded)} cannot be addressed" if mailing.excluded else ""
         return f"{_named(mailing)}{word} a mail titled {subject} to {people}{excluded}."
-    if mailing.status == "approved" and state == "paused":
+    if mailing.status == "approved":
         return f"Paused before {subject} went to {people}."
     if mailing.status == "returned":
         return f"{_named(mailing)}Returned, and waits for another version: {subject} to {people}."
