@@ -15,7 +15,7 @@ from django.db import connection, transaction
 
 from approvals.models import Delivery, Job
 from approvals.selectors import lineages as lineage_reads
-from approvals.services import campaigns, deliveries, handover, jobs, lineages, replays, rounds, runs
+from approvals.services import deliveries, handover, jobs, lineages, replays, rounds, runs
 
 
 @dataclass
