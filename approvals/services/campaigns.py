@@ -1,11 +1,12 @@
 """Decisions about a campaign: approve exactly what was shown, reject, take back, stop, and what is in doubt."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from approvals import faults
 from approvals.access.actors import Actor
@@ -14,6 +15,7 @@ from approvals.exceptions import DECIDED, Conflict, Invalid, Stale
 from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
 from approvals.rules.decisions import NOBODY_REACHED, NOTHING_TO_SEND, RESOLUTIONS, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
+from approvals.rules.zones import why_not_at, written, zone_named
 from approvals.selectors.erasure import erased_recipient
 from approvals.services import decisions
 from approvals.services.jobs import WAITING
@@ -25,8 +27,10 @@ _ANSWERS = ("approve", "reject", "cancel_send", "stop")
 
 
 @transaction.atomic
-def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool]:
-    """Release a campaign, bound to the digest shown.
+def approve(
+    *, by: Actor, campaign_id: UUID, shown: Shown, at: datetime | None = None, zone: str = ""
+) -> tuple[Decision, bool]:
+    """Release a campaign, bound to the digest shown; with `at` (aware) not before then, told in the words of `zone`.
 
     Here and below: (the decision, whether it only repeats one's own); NotFound, NotAllowed, AlreadyDecided, Stale,
     Conflict, Invalid.
@@ -40,6 +44,11 @@ def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bo
     if Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
         raise Conflict(TOO_LATE, code="send_by_passed")
     hold_s = Workspace.objects.values_list("hold_s", flat=True).get()
+    chosen: dict[str, str] = {}
+    if at is not None:
+        if reason := why_not_at(at, now=timezone.now(), hold_s=hold_s, send_by=campaign.send_by):
+            raise Invalid("at", reason)
+        chosen = written(at, zone_named(zone or "UTC"))
     Campaign.objects.filter(id=campaign.id).update(status="approved")
     decision_id = uuid4()
     Job.objects.create(
@@ -47,10 +56,10 @@ def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bo
         decision_id=decision_id,
         kind="send",
         campaign_id=campaign.id,
-        status="held" if hold_s else "queued",
-        due_at=Now() + timedelta(seconds=hold_s),
+        status="held" if hold_s or at else "queued",
+        due_at=at or Now() + timedelta(seconds=hold_s),
     )
-    decision = record(by, "approve", campaign, shown, told_of(campaign, version), id=decision_id)
+    decision = record(by, "approve", campaign, shown, told_of(campaign, version) | chosen, id=decision_id)
     faults.point("decide.before_commit")
     return decision, False
 

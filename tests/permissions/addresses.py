@@ -107,6 +107,7 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/campaigns/<uuid>/recipients", reads="view", about="campaign", query="?show=lacking&q=ann"),
     Address("w/<slug>/campaigns/<uuid>/recipients.csv", reads="view", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/approve", decides="approve", about="campaign"),
+    Address("w/<slug>/campaigns/<uuid>/approve-at", reads="view", decides="approve", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/reject", decides="reject", about="campaign", form=REASON),
     Address("w/<slug>/campaigns/<uuid>/take-back", decides="cancel_send", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/stop", decides="stop_send", about="campaign", form=REASON),
