@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 
 from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place, Workspace
 from approvals.rules.content import Content
@@ -122,6 +122,10 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
     """The campaign as it stands now."""
     version = newest_version(campaign.id)
     waiting = _waiting(version.id).values_list("state").annotate(number=Count("*"))
+    since = Place.objects.filter(restored_at__gt=campaign.created_at)
+    hold_s, restored = (
+        Workspace.objects.annotate(restored=Exists(since)).values_list("hold_s", "restored").get()
+    )
     return CampaignFacts(
         id=campaign.id,
         external_id=campaign.external_id,
@@ -142,9 +146,9 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
         counts=counts_of(version.id),
         waiting=dict(waiting),
         job=progress_of(campaign_id=campaign.id, delivery_id=None),
-        hold_s=Workspace.objects.values_list("hold_s", flat=True).get(),
+        hold_s=hold_s,
         paused=_paused(campaign.id),
-        restored=Place.objects.filter(restored_at__gt=campaign.created_at).exists(),
+        restored=restored,
     )
 
 
