@@ -104,6 +104,14 @@ def zone_named(text: str, *, field: str = "zone") -> Zone:
     )
 
 
+def zone_stored(name: str) -> Zone:
+    """The zone that was stored under this name; UTC where this machine does not know it any more."""
+    try:
+        return zone_named(name)
+    except Invalid:
+        return Zone("UTC", UTC)
+
+
 def _fixed(found: re.Match[str], field: str) -> Zone:
     sign, hours, minutes = found.groups(default="00")
     offset = timedelta(hours=int(hours), minutes=int(minutes)) * (1 if sign == "+" else -1)

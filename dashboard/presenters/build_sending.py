@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from django.urls import reverse
 
-from approvals.rules.zones import zone_named
+from approvals.rules.zones import zone_stored
 from approvals.selectors.campaigns import CampaignFacts
 from approvals.selectors.job_progress import Progress as Job
 from dashboard.presenters import chips
@@ -121,7 +121,7 @@ def starts(job: Job, now: datetime) -> str:
     """When what is held begins, within a sentence: in the words of whoever chose the time, or how soon and when."""
     if job.chosen is not None:
         at, zone = job.chosen
-        return goes_out(at, zone_named(zone), now)
+        return goes_out(at, zone_stored(zone), now)
     return f"in {span((job.due_at - now).total_seconds())}, at {job.due_at.astimezone(UTC):%H:%M:%S} UTC"
 
 

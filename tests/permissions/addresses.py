@@ -117,6 +117,7 @@ IN_A_WORKSPACE = (
     ),
     Address("w/<slug>/setup/", reads="set_up"),
     Address("w/<slug>/setup/add", decides="set_up", leads_on=True),
+    Address("w/<slug>/setup/sending", decides="set_up", leads_on=True),
     Address("w/<slug>/setup/<uuid>/", reads="set_up", about="runtime"),
     Address("w/<slug>/setup/<uuid>/live", reads="set_up", about="runtime"),
     Address("w/<slug>/setup/<uuid>/database", decides="set_up", about="runtime"),
