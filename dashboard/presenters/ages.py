@@ -74,7 +74,7 @@ def ahead(seconds: float) -> str:
     sizes = ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute"), (1, "second"))
     at = next((place for place, (size, _) in enumerate(sizes) if left >= size), len(sizes) - 1)
     parts: list[str] = []
-    for size, unit in sizes[at : at + 2] if at < 2 else sizes[at : at + 1]:
+    for size, unit in sizes[at : at + 2] if _HOUR <= left < 10 * _DAY else sizes[at : at + 1]:
         number, left = divmod(left, size)
         if number or not parts:
             parts.append(f"{number} {unit}{'' if number == 1 else 's'}")
