@@ -74,7 +74,7 @@ SETUP = setup_page(
 )
 SETUP_WRONG = setup_page(
     places=PLACES, runtimes=[STEADY], form=WRONG,
-    sending=SendingForm({"hold_s": "soon", "messages_per_minute": "-1"}), now=NOW,
+    sending=SendingForm({"hold_s": "99999999", "messages_per_minute": "-1"}), now=NOW,
 )  # fmt: skip
 SETUP_EMPTY = setup_page(places=PLACES, runtimes=[], form=RuntimeForm(), sending=SENDING, now=NOW)
 RUNTIME = runtime_page(places=PLACES, runtime=TROUBLED, form=DatabaseForm(), now=NOW)
