@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.views import campaigns, recipients, versions
+from dashboard.views import campaigns, recipients, scheduling, versions
 
 _ONE = "campaigns/<uuid:campaign_id>/"
 _VERSION = f"{_ONE}versions/<int:number>/"
@@ -18,6 +18,7 @@ campaign_routes: list[URLPattern] = [
     path(f"{_VERSION}recipients", recipients.page, name="campaign_version_recipients"),
     path(f"{_VERSION}recipients.csv", recipients.export, name="campaign_version_recipients_csv"),
     path(f"{_ONE}approve", campaigns.approve, name="campaign_approve"),
+    path(f"{_ONE}approve-at", scheduling.approve_at, name="campaign_approve_at"),
     path(f"{_ONE}return", campaigns.return_, name="campaign_return"),
     path(f"{_ONE}reject", campaigns.reject, name="campaign_reject"),
     path(f"{_ONE}take-back", campaigns.take_back, name="campaign_take_back"),

@@ -12,10 +12,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 
 from approvals.exceptions import NotFound
-from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place, Version
+from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place, Version, Workspace
 from approvals.rules.content import Content
 from approvals.selectors.campaign_counts import audience_of, newest_version
 from approvals.selectors.campaign_versions import TROUBLED, VersionFacts, versions_of
@@ -42,8 +42,8 @@ class CampaignFacts:
 
     `counts` are those of `campaign_counts`; `waiting` are the deliveries in doubt or failed that nobody has answered
     for yet, by state. Both are of the version alone, and `job` is the execution of its newest approval. `paused` is
-    what of the whole campaign waits for a person. `restored`: the database was restored since it was proposed, so
-    more may have become of it than it knows.
+    what of the whole campaign waits for a person. `hold_s`: seconds that an approval is held, so that it can be taken
+    back. `restored`: the database was restored since it was proposed, so more may have become of it than it knows.
     """
 
     id: UUID
@@ -64,6 +64,7 @@ class CampaignFacts:
     waiting: Mapping[str, int]
     versions: Sequence[VersionFacts]
     job: Progress | None
+    hold_s: int = 0
     paused: Sequence[Paused] = ()
     restored: bool = False
 
@@ -149,6 +150,10 @@ def facts_of(campaign: Campaign, number: int | None = None) -> CampaignFacts:
     version = newest_version(campaign.id) if number is None else _version(campaign.id, number)
     versions = versions_of(campaign.id)
     own = next(one for one in versions if one.id == version.id)
+    since = Place.objects.filter(restored_at__gt=campaign.created_at)
+    hold_s, restored = (
+        Workspace.objects.annotate(restored=Exists(since)).values_list("hold_s", "restored").get()
+    )
     return CampaignFacts(
         id=campaign.id,
         external_id=campaign.external_id,
@@ -170,8 +175,9 @@ def facts_of(campaign: Campaign, number: int | None = None) -> CampaignFacts:
         waiting=own.waiting,
         versions=versions,
         job=progress_of(campaign_id=campaign.id, delivery_id=None, decision__digest=version.digest),
+        hold_s=hold_s,
         paused=_paused(campaign.id),
-        restored=Place.objects.filter(restored_at__gt=campaign.created_at).exists(),
+        restored=restored,
     )
 
 

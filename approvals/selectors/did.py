@@ -53,7 +53,8 @@ class Attempt:
 class Mailing:
     """A campaign's newest version: its subject line, and its deliveries and recipients by state, up to COUNTED.
 
-    `earlier` are the deliveries of the versions before that somebody has to settle, and those that they sent.
+    `starts_at` is when what was approved goes out, while it is held. `earlier` are the deliveries of the versions
+    before that somebody has to settle, and those that they sent.
     """
 
     id: UUID
@@ -61,6 +62,7 @@ class Mailing:
     subject_line: str
     deliveries: Mapping[str, int]
     excluded: int
+    starts_at: datetime | None = None
     version: int = 1
     earlier: Mapping[str, int] = field(default_factory=dict)
 
@@ -100,6 +102,8 @@ _MAILINGS = """
         from unnest(array['planned','attempting','sent','failed','in_doubt','skipped']) s(state)),
       (select count(*) from (select from approvals_audiencerow a
         where a.version_id = v.id and a.state in ('duplicate', 'suppressed', 'refused') limit %s) a),
+      (select max(j.due_at) from approvals_job j
+        where j.workspace_id = c.workspace_id and j.campaign_id = c.id and j.status = 'held'),
       v.number, (select jsonb_object_agg(s.state, (select count(*) from (
           select from approvals_delivery d
           join approvals_version o on o.workspace_id = d.workspace_id and o.id = d.version_id
@@ -135,8 +139,8 @@ def mailings_of(campaign_ids: Collection[UUID]) -> dict[UUID, Mailing]:
         cursor.execute(_MAILINGS, [COUNTED, COUNTED, COUNTED, list(campaign_ids)])
         rows = cursor.fetchall()
     return {
-        id: Mailing(id, status, subject, json.loads(counts), excluded, version, json.loads(earlier or "{}"))
-        for id, status, subject, counts, excluded, version, earlier in rows
+        id: Mailing(id, status, subject, json.loads(counts), excluded, at, version, json.loads(earlier or "{}"))
+        for id, status, subject, counts, excluded, at, version, earlier in rows
     }
 
 

@@ -10,7 +10,7 @@ from approvals.selectors.campaigns import CampaignFacts, Left, Trouble
 from approvals.selectors.decisions import Entry
 from dashboard.forms import campaigns as form
 from dashboard.presenters.ages import due, when
-from dashboard.presenters.build_campaign_acts import acts_of, troubled_of
+from dashboard.presenters.build_campaign_acts import Timing, acts_of, troubled_of
 from dashboard.presenters.build_decisions import decision_line
 from dashboard.presenters.build_sending import earlier_of, progress_of, state_of
 from dashboard.presenters.build_versions import versions_of
@@ -82,6 +82,7 @@ def campaign_page(
     hand: Hand,
     *,
     asked: form.Asked,
+    timing: Timing,
     trail: Trail,
     overdue_s: int,
     now: datetime,
@@ -102,7 +103,7 @@ def campaign_page(
         preview=preview,
         audience=audience_of(facts, lists.listed, places, asked),
         review=review,
-        acts=acts_of(facts, hand, now),
+        acts=acts_of(facts, hand, timing, now),
         progress=(
             None
             if undecided

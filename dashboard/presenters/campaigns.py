@@ -18,6 +18,7 @@ from dashboard.presenters.acts import Act, ReasonAct
 from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import NOTHING, Choice, DecisionLine, DeliveryLine, Fact, Link, Trail
 from dashboard.presenters.review import Looks, Review
+from dashboard.presenters.schedule import Schedule
 
 if TYPE_CHECKING:
     from dashboard.presenters.versions import Versions
@@ -194,6 +195,7 @@ class CampaignActs:
     approve: Act | None = None
     approve_text: str = "Approve"
     binding: str = ""
+    later: Schedule | None = None
     return_: ReasonAct | None = None
     reject: ReasonAct | None = None
     take_back: Act | None = None

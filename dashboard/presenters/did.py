@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from approvals.rules.call_words import none_made, what_came
 from approvals.selectors.did import COUNTED, Attempt, Calls, Mailing
 from dashboard.presenters import chips
+from dashboard.presenters.ages import absolute
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.text import capped, listed, plain
 
@@ -103,7 +104,8 @@ def _newest_in_short(mailing: Mailing, state: str) -> str:
     if mailing.status == "pending" or (mailing.status == "approved" and state != "paused"):
         word = "Would send" if mailing.status == "pending" else "Will send"
         excluded = f"; {_number(mailing.excluded)} cannot be addressed" if mailing.excluded else ""
-        return f"{_named(mailing)}{word} a mail titled {subject} to {people}{excluded}."
+        starts = f", not before {absolute(mailing.starts_at)}" if mailing.starts_at else ""
+        return f"{_named(mailing)}{word} a mail titled {subject} to {people}{excluded}{starts}."
     if mailing.status == "approved":
         return f"Paused before {subject} went to {people}."
     if mailing.status == "returned":

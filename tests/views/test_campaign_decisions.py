@@ -202,7 +202,7 @@ class TestTakingBackAndStopping:
     def test_a_campaign_is_stopped_and_the_rest_is_skipped(self, world: World) -> None:
         campaign = ready_for(world, "stop")
         page = follow(world, decide(world, campaign, "stop", reason=REASON))
-        assert "Stopped. What had not left by then is skipped for good." in page
+        assert "Stopped. What had not left by then is skipped." in page
         assert "0 of 2 sent, 2 skipped." in page
         assert "What was sent until it was stopped" in page
         assert REASON in page.row("Stopped")

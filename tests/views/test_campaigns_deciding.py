@@ -101,7 +101,7 @@ def test_a_running_campaign_is_stopped_with_a_reason(world):
     assert wrong.status_code == 422 and form_of(wrong, "/stop").texts["reason"] == "no"
     send(client, form_of(shown, "/stop"), reason="The wrong list was used.")
     read = Read(client.get(address))
-    assert "Stopped. What had not left by then is skipped for good." in read
+    assert "Stopped. What had not left by then is skipped." in read
     assert "0 of 2 sent, 2 skipped." in read
 
 

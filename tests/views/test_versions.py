@@ -56,7 +56,7 @@ class TestTheList:
     def test_once_it_is_sent_the_page_says_how_many_got_any_version(
         self, world: World, renewed_half_way: Campaign
     ) -> None:
-        world.approved(renewed_half_way)
+        c.decide(world, renewed_half_way, "approve")
         world.sent(renewed_half_way, "sent")
         page = c.look(world, renewed_half_way)
         assert "1 of 1 sent." in page
@@ -66,7 +66,7 @@ class TestTheList:
     def test_finished_is_said_plainly_once_nobody_is_in_doubt(
         self, world: World, renewed_half_way: Campaign
     ) -> None:
-        world.approved(renewed_half_way)
+        c.decide(world, renewed_half_way, "approve")
         world.sent(renewed_half_way, "sent")
         doubtful = of_version(world, renewed_half_way, 1, state="in_doubt")
         answer = c.decide(
@@ -202,7 +202,7 @@ class TestWhatItLeftOpen:
     def test_the_forms_of_two_versions_do_not_get_mixed_up(self, world: World) -> None:
         campaign = half_sent(world, "failed", "sent", of=3)
         renewed(world, campaign)
-        world.approved(campaign)
+        c.decide(world, campaign, "approve")
         began(world, campaign, "failed", "failed")
         shown = world.visit("reviewer").get(c.path_of(world, campaign))
         forms = [form for form in forms_of(shown) if form.action.endswith("/resolve")]
@@ -269,7 +269,7 @@ def test_another_workspaces_versions_are_not_found(world: World, renewed_half_wa
 def test_a_message_of_an_older_version_is_sent_once_more_while_the_page_follows_it(
     world: World, renewed_half_way: Campaign
 ) -> None:
-    world.approved(renewed_half_way)
+    c.decide(world, renewed_half_way, "approve")
     world.sent(renewed_half_way, "sent")
     [doubtful] = of_version(world, renewed_half_way, 1, state="in_doubt")
     answer = c.decide(
