@@ -139,7 +139,9 @@ def mailings_of(campaign_ids: Collection[UUID]) -> dict[UUID, Mailing]:
         cursor.execute(_MAILINGS, [COUNTED, COUNTED, COUNTED, list(campaign_ids)])
         rows = cursor.fetchall()
     return {
-        id: Mailing(id, status, subject, json.loads(counts), excluded, at, version, json.loads(earlier or "{}"))
+        id: Mailing(
+            id, status, subject, json.loads(counts), excluded, at, version, json.loads(earlier or "{}")
+        )
         for id, status, subject, counts, excluded, at, version, earlier in rows
     }
 

@@ -14,7 +14,7 @@ from dashboard.forms.tried import Tried
 from dashboard.presenters import chips
 from dashboard.presenters.ages import span, when
 from dashboard.presenters.build_schedule import schedule_of
-from dashboard.presenters.build_sending import can_pause, on_its_way
+from dashboard.presenters.build_sending import on_its_way, waits_for_somebody
 from dashboard.presenters.campaigns import CampaignActs, PausedSend, ResolveDeliveries, Troubled
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import Choice, DeliveryLine, Link
@@ -161,13 +161,15 @@ def _on_their_way(facts: CampaignFacts, hand: Hand, shown: str) -> CampaignActs:
     stop = hand.reason_act("campaign_stop", facts.id, permission="stop_send", shown=shown)
     if facts.status == "paused":
         return CampaignActs(paused=(_go_on(facts, hand, shown),), stop=stop)
-    if facts.status == "sending":
-        return CampaignActs(pause=pause if can_pause(facts) else None, stop=stop, closed=_CLOSED["sending"])
-    # The forms that pause and stop it are there too: once it begins, the fragment shows them instead of the other.
+    # The forms that pause and stop it are there before it begins: once it does, the fragment shows them instead of the
+    # one that takes it back.
     take_back = hand.act("campaign_take_back", facts.id, permission="cancel_send", shown=shown)
-    can_take_back = facts.job is not None and facts.job.cancellable
+    can_take_back = facts.status == "approved" and facts.job is not None and facts.job.cancellable
     return CampaignActs(
-        take_back=take_back if can_take_back else None, pause=pause, stop=stop, closed=_CLOSED["approved"]
+        take_back=take_back if can_take_back else None,
+        pause=None if waits_for_somebody(facts) else pause,
+        stop=stop,
+        closed=_CLOSED[facts.status],
     )
 
 

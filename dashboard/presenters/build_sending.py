@@ -95,8 +95,13 @@ def progress_of(
 
 
 def can_pause(facts: CampaignFacts) -> bool:
-    """Whether anybody can pause it: one whose sending is paused already waits for somebody as it is."""
-    return facts.status == "sending" and not any(not one.address for one in facts.paused)
+    """Whether anybody can pause it now."""
+    return facts.status == "sending" and not waits_for_somebody(facts)
+
+
+def waits_for_somebody(facts: CampaignFacts) -> bool:
+    """Whether the sending as a whole is paused, by a person or by trouble; then it goes on once somebody says so."""
+    return any(not one.address for one in facts.paused)
 
 
 def _reload(facts: CampaignFacts) -> str:

@@ -128,7 +128,7 @@ class TestApproving:
         page = look(world, late)
         assert "send-by passed 5 min ago" in page
         assert "<button disabled>Approve for 2 people" in page.html
-        assert "The time by which this campaign was to be sent is over. Reject it" in page
+        assert "The time by which this campaign was to be sent is over. Return it" in page
         assert decide(world, late, "approve").status_code == 409
         assert decided(world) == []
 
