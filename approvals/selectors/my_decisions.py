@@ -16,7 +16,7 @@ _LOOKED_AT = 30  # newest entries of a member, among which refused attempts stan
 _MINE = """
     select d.id, d.kind, d.at, q.kind, coalesce(q.run_id, q.id), q.title,
       coalesce(j.status in ('held', 'queued') and (j.kind = 'replay' or j.claimed_at is null)
-        and j.delivery_id is null, false)
+        and j.delivery_id is null and j.kind <> 'test', false)
     from (
       select * from approvals_decision where actor_kind = 'member' and actor_id = %s order by seq desc limit %s
     ) d
