@@ -29,7 +29,8 @@ from approvals.services.jobs import Claim
 from approvals.services.rounds import not_allowed
 from approvals.services.sending import content_of
 
-GONE = "Whoever asked for this test cannot sign in any more, so nothing was sent."
+NOTHING = "Nothing was sent."
+GONE = f"Whoever asked for this test cannot sign in any more. {NOTHING}"
 ANOTHER = "This message is not the one that you looked at. Reload the page and look again."
 
 
@@ -112,6 +113,8 @@ def prepare(*, held: Claim) -> Trial | None:
     asked_by = Decision.objects.values_list("actor_id", flat=True).get(jobs__id=held.job_id)
     user = User.objects.filter(id=asked_by, is_active=True).first()
     to = own_address(user.email) if user else Refused(GONE)
+    if erased_recipient(sample.audience_row_id):
+        to = Refused(f"{ERASED} {NOTHING}")
     if isinstance(to, Refused):
         jobs.finish(held, "failed", to.reason)
         return None
@@ -135,7 +138,7 @@ def prepare(*, held: Claim) -> Trial | None:
 def state_intent(*, held: Claim) -> bool:
     """Write down that the message is about to leave; False where it must not: the lease is over, or it was erased."""
     if erased_recipient(_sample_of(held).audience_row_id):
-        jobs.finish(held, "failed", f"{ERASED} Nothing was sent.")
+        jobs.finish(held, "failed", f"{ERASED} {NOTHING}")
         return False
     return jobs.state_intent(held)
 

@@ -34,7 +34,7 @@ _GIVEN = {
     "call_id": "Call",
     "name": "Name",
     "recipient": "Recipient",
-    "to": "Sent to",
+    "to": "Goes to",
     "state": "State then",
     "reply": "The server said",
     "version": "Version",

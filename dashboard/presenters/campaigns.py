@@ -17,6 +17,7 @@ from dashboard.presenters.acts import Act, ReasonAct
 from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import NOTHING, Choice, DecisionLine, DeliveryLine, Fact, Link, Trail
 from dashboard.presenters.review import Looks, Review
+from dashboard.presenters.trials import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Raw:
 @dataclass(frozen=True, slots=True)
 class Preview:
     """The message to one recipient: header fields, text, HTML by its own address (a sandboxed frame), the
-    source, and what stands out in it.
+    source, what stands out in it, and the test that one can send oneself.
     """
 
     picker: Picker
@@ -68,6 +69,7 @@ class Preview:
     text_note: str = ""
     raw: Raw | None = None
     looks: Looks | None = None
+    trial: Trial | None = None
 
 
 @dataclass(frozen=True, slots=True)
