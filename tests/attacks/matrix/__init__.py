@@ -49,6 +49,7 @@ from tests.attacks.matrix import (
     sessions,
     states,
     telling,
+    trials,
 )
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.excused import EXCUSED
@@ -68,6 +69,7 @@ ROOMS = (
     sessions,
     paths,
     datasets,
+    trials,
 )
 CASES: tuple[Case, ...] = tuple(case for room in ROOMS for case in room.CASES)
 
