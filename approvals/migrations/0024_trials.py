@@ -6,7 +6,7 @@ from approvals import sql
 
 
 class Migration(migrations.Migration):
-    dependencies = [("approvals", "0020_datasets")]
+    dependencies = [("approvals", "0021_versions")]
     operations = [
         migrations.AddField(
             model_name="job",

@@ -21,6 +21,7 @@ from approvals.models import AudienceRow, Decision, Delivery, Job, Member, User,
 from approvals.rules.addresses import Address, Refused, check_address
 from approvals.rules.decisions import ERASED
 from approvals.rules.messages import build
+from approvals.rules.permissions import allowed
 from approvals.rules.shown import Shown
 from approvals.rules.trials import AN_HOUR, TOO_MANY, UNWRITABLE, trial_of
 from approvals.selectors.erasure import erased_recipient
@@ -30,7 +31,7 @@ from approvals.services.rounds import not_allowed
 from approvals.services.sending import content_of
 
 NOTHING = "Nothing was sent."
-GONE = f"Whoever asked for this test cannot sign in any more. {NOTHING}"
+LEFT = f"Whoever asked for this test may not send themselves one any more. {NOTHING}"
 ANOTHER = "This message is not the one that you looked at. Reload the page and look again."
 
 
@@ -111,8 +112,9 @@ def prepare(*, held: Claim) -> Trial | None:
     sample = _sample_of(held)
     version = Version.objects.annotate(now=Now()).get(id=sample.version_id)
     asked_by = Decision.objects.values_list("actor_id", flat=True).get(jobs__id=held.job_id)
-    user = User.objects.filter(id=asked_by, is_active=True).first()
-    to = own_address(user.email) if user else Refused(GONE)
+    member = Member.objects.select_related("user").filter(user_id=asked_by, user__is_active=True).first()
+    may = member is not None and allowed(member.roles, "send_test")
+    to = own_address(member.user.email) if member and may else Refused(LEFT)
     if erased_recipient(sample.audience_row_id):
         to = Refused(f"{ERASED} {NOTHING}")
     if isinstance(to, Refused):

@@ -133,11 +133,17 @@ def test_a_message_that_cannot_be_written_fails_with_why(sink, mia, desk):
     assert sink.recipients == []
 
 
-def test_whoever_cannot_sign_in_any_more_gets_nothing(sink, mia, campaign, as_superuser):
+@pytest.mark.parametrize(
+    "taken",
+    ["approvals_user set is_active = false where id", "approvals_member set roles = '{admin}' where user_id"],
+)
+def test_whoever_lost_the_role_or_the_account_meanwhile_gets_nothing(
+    sink, mia, campaign, as_superuser, taken
+):
     job = asked(mia, campaign)
-    as_superuser("update approvals_user set is_active = false where id = %s", int(mia.id))
+    as_superuser(f"update {taken} = %s", int(mia.id))
     job = sent(job)
-    assert job.status == "failed" and "cannot sign in any more" in job.outcome
+    assert job.status == "failed" and "may not send themselves one any more" in job.outcome
     assert sink.recipients == []
 
 
