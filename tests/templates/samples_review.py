@@ -177,7 +177,16 @@ TRIAL = Trial(
     Act(**ACT),
     reveal_line("mia@example.com"),
     reveal_line(HOSTILE),
-    TESTED,
+    replace(
+        TESTED,
+        job=replace(
+            JOB,
+            state=chips.job_state("done"),
+            text="The mail server took it: 250 kept",
+            moving=False,
+            alarm="",
+        ),
+    ),
 )
 TRIAL_DOUBT = replace(
     TRIAL,

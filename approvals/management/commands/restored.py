@@ -54,8 +54,8 @@ class Command(OperatorCommand):
                         held = restoring.hold_back(by=current_operator(), since=since, taken_at=taken_at)
                     self.say(
                         f"{workspace.slug}: paused: replays {held.paused_replays}, sendings {held.paused_sends};"
-                        f" in doubt: replays {held.replays_in_doubt}, messages {held.deliveries_in_doubt};"
-                        f" tests: taken back {held.tests_taken_back}, in doubt {held.tests_in_doubt}."
+                        f" in doubt: replays {held.replays_in_doubt}, messages {held.deliveries_in_doubt}."
+                        f" Tests: taken back {held.tests_taken_back}, in doubt {held.tests_in_doubt}."
                     )
                 restoring.finish()
         self.say("Done. Web, workers and dispatcher may start; what needs a decision stands in the queue.")
