@@ -4,7 +4,7 @@ A message may leave only after the round that marked its row *attempting* was co
 by whoever still holds the job's fence. So whoever is killed leaves at most the rows of one round in doubt.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -128,24 +128,34 @@ def _why_not(address: str, erased: bool, listed: str | None) -> str:
     return NOT_ALLOWED.format(domains=", ".join(allowed))
 
 
-@transaction.atomic
 def turn(
-    *, held: Claim, sealed: Sealed, endings: Sequence[Ending] = (), wanted: Sequence[Planned] = ()
+    *,
+    held: Claim,
+    sealed: Sealed,
+    endings: Sequence[Ending] = (),
+    wanted: Sequence[Planned] = (),
+    meanwhile: Callable[[], object] | None = None,
 ) -> Round:
-    """Write down what became of some messages, and mark the rows whose message may leave next.
+    """Write down what became of some messages, and mark the rows whose message may leave next; committed on return.
 
     Only rows that are still planned, of a campaign that is still being sent and a version that is still the approved
     one, are opened, by whoever holds the job within its lease. Whoever is to be skipped is. `sealed` is what is sent.
+    `meanwhile` is called while the database works, where it can be; it must not use the database.
     """
-    if refused := [planned for planned in wanted if planned.skip]:
-        _skip(held, refused)
+    refused = [planned for planned in wanted if planned.skip]
     may = [planned for planned in wanted if not planned.skip]
+    if not refused and not (may and sealed.paced):
+        ours, settled, opened = settle_and_open(held, sealed, endings, may, meanwhile)
+        return Round(opened, settled, ours)
     early, wait_s = frozenset[UUID](), 0.0
-    if may and sealed.paced:
-        count, wait_s = _paced(len(may))
-        early = frozenset(planned.delivery_id for planned in may[count:])
-        may = may[:count]
-    ours, settled, opened = settle_and_open(held, sealed, endings, may)
+    with transaction.atomic():
+        if refused:
+            _skip(held, refused)
+        if may and sealed.paced:
+            count, wait_s = _paced(len(may))
+            early = frozenset(planned.delivery_id for planned in may[count:])
+            may = may[:count]
+        ours, settled, opened = settle_and_open(held, sealed, endings, may)
     return Round(opened, settled, ours, early, wait_s)
 
 
@@ -156,7 +166,7 @@ _MAY = """(c.status = 'sending' or j.delivery_id is not null)
 # One statement, since this is the price of each message. Campaign and job stay as they are until the commit: a stop
 # takes the campaign's row, and the clock the job's, so whoever comes second sees what the first one did. Outcomes are
 # settled by whoever made their intent, lease or no lease. Whatever forbids a message is asked where its row is opened.
-_TURN = f"""
+_TURN = prepared.Statement(f"""
     with mine as materialized (
       select {_MAY} as may, c.agent from approvals_campaign c
       join approvals_job j on j.workspace_id = c.workspace_id and j.campaign_id = c.id
@@ -178,14 +188,20 @@ _TURN = f"""
         and not exists (select {_SUPPRESSED.format(agent="(select agent from mine)")})
       returning d.id
     )
-    select coalesce((select may from mine), false), array(select id from settled), array(select id from opened)
-"""  # noqa: S608 - the words are this module's own
+    select coalesce((select may from mine), false)::text, array_to_string(array(select id from settled), ' '),
+      array_to_string(array(select id from opened), ' ')
+""")  # noqa: S608 - the words are this module's own
 
 
 def settle_and_open(
-    held: Claim, sealed: Sealed, endings: Sequence[Ending], wanted: Sequence[Planned]
+    held: Claim,
+    sealed: Sealed,
+    endings: Sequence[Ending],
+    wanted: Sequence[Planned],
+    meanwhile: Callable[[], object] | None = None,
 ) -> tuple[bool, frozenset[UUID], frozenset[UUID]]:
-    """Within a transaction: (whether the job is ours, whose ending was written down, whose message may leave)."""
+    """(whether the job is ours, whose ending was written down, whose message may leave): in the open transaction, or
+    in one of its own."""
     values = {
         "job": held.job_id,
         "fence": held.fence,
@@ -200,8 +216,12 @@ def settle_and_open(
         "version": sealed.version_id,
         "digest": sealed.digest,
     }
-    [(ours, settled, opened)] = prepared.rows(_TURN, values)
-    return ours, frozenset(settled), frozenset(opened)
+    [(ours, settled, opened)] = prepared.rows(_TURN, values, meanwhile=meanwhile)
+    return ours == "true", _ids(settled), _ids(opened)
+
+
+def _ids(words: str | None) -> frozenset[UUID]:
+    return frozenset(map(UUID, (words or "").split()))
 
 
 def _skip(held: Claim, refused: Sequence[Planned]) -> None:
