@@ -26,7 +26,7 @@ _ONE_PLAN = "set_config('plan_cache_mode', 'force_generic_plan', true)"
 
 
 class Statement:
-    """SQL with values as `%(name)s`, each cast to its type where Postgres could not tell, and no other per cent sign."""
+    """SQL with values as `%(name)s`, cast where Postgres could not tell their type, and no other per cent sign."""
 
     def __init__(self, text: str) -> None:
         self.names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))

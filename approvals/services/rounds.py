@@ -24,6 +24,7 @@ from approvals.services.sending import DUE_AGAIN, Sealed
 ATTEMPTS = 5  # for one recipient whose server keeps asking to wait
 UNSUBSCRIBED = "They unsubscribed, so nothing was sent."
 SUPPRESSED = "This address is on the list of those who are not to be written to, so nothing was sent."
+REACHED = "An earlier version of this campaign reached them, or may have."
 NOT_ALLOWED = "Only recipients at {domains} are written to here (ALLOWED_RECIPIENT_DOMAINS)."
 
 
@@ -78,9 +79,13 @@ class Round:
 _SUPPRESSED = """
     from approvals_suppression s where s.workspace_id = d.workspace_id and s.dedupe_key = d.dedupe_key
       and s.scope in ('', {agent}) and s.released_at is null"""
+# Whoever another version of the campaign is with: who has it, or may have, and whose message is under way.
+_OTHER = """from approvals_delivery o where o.workspace_id = d.workspace_id and o.campaign_id = d.campaign_id
+      and o.dedupe_key = d.dedupe_key and o.state in ('attempting', 'sent', 'in_doubt')"""
 _NEXT = f"""
     select d.id, d.position, d.address, d.message_id, a.vars, date_trunc('second', clock_timestamp()),
-      d.attempt > 0, a.erased_at is not null, (select max(s.reason) {_SUPPRESSED.format(agent="c.agent")})
+      d.attempt > 0, a.erased_at is not null, (select max(s.reason) {_SUPPRESSED.format(agent="c.agent")}),
+      exists (select {_OTHER} and o.state <> 'attempting')
     from approvals_delivery d
     join approvals_audiencerow a on a.workspace_id = d.workspace_id and a.id = d.audience_row_id
     join approvals_campaign c on c.workspace_id = d.workspace_id and c.id = d.campaign_id
@@ -108,7 +113,10 @@ def upcoming(*, held: Claim, sealed: Sealed, after: int, at_most: int) -> list[P
     else:
         rows = _rows(_FIRST_TIME, [version, after, job_of, at_most])
         rows = rows or _rows(_ONCE_MORE, [version, settings.SEND_RETRY_S, job_of, at_most])
-    return [Planned(*row, _why_not(row[2], erased, listed)) for *row, erased, listed in rows]  # type: ignore[call-arg]
+    return [
+        Planned(*row, _why_not(row[2], erased, listed, reached))  # type: ignore[call-arg]
+        for *row, erased, listed, reached in rows
+    ]
 
 
 def _rows(statement: str, values: Sequence[Any]) -> list[Any]:
@@ -117,9 +125,11 @@ def _rows(statement: str, values: Sequence[Any]) -> list[Any]:
         return list(cursor.fetchall())
 
 
-def _why_not(address: str, erased: bool, listed: str | None) -> str:
+def _why_not(address: str, erased: bool, listed: str | None, reached: bool) -> str:
     if erased:
         return ERASED
+    if reached:
+        return REACHED
     if listed:
         return UNSUBSCRIBED if listed == "unsubscribed" else SUPPRESSED
     allowed = [domain.lower() for domain in settings.ALLOWED_RECIPIENT_DOMAINS]
@@ -186,6 +196,7 @@ _TURN = prepared.Statement(f"""
         and exists (select from approvals_version v where v.id = %(version)s and v.digest = %(digest)s)
         and exists (select from approvals_audiencerow a where a.id = d.audience_row_id and a.erased_at is null)
         and not exists (select {_SUPPRESSED.format(agent="(select agent from mine)")})
+        and not exists (select {_OTHER})
       returning d.id
     )
     select coalesce((select may from mine), false)::text, array_to_string(array(select id from settled), ' '),
