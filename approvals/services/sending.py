@@ -83,7 +83,9 @@ def _end_replaced(held: Claim, campaign: Campaign) -> str:
     _skip_left(held)
     began = Delivery.objects.filter(job_id=held.job_id).exists()
     status, said = ("done", f"{REPLACED}{_told(held)}") if began else ("failed", CHANGED)
-    return status if jobs.finish(held, status, said, then=lambda: _finish_campaign(campaign, held)) else "lost"
+    return (
+        status if jobs.finish(held, status, said, then=lambda: _finish_campaign(campaign, held)) else "lost"
+    )
 
 
 def _may_begin(held: Claim, campaign: Campaign) -> bool:
@@ -157,11 +159,8 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return "lost"
-    if held.delivery_id is None and any(_is_replaced(version) for version in _versions_of(held)):
-        return _end_replaced(held, campaign)
-    if held.delivery_id is None and campaign.status not in ("sending", "paused"):
-        _skip_left(held)  # one that was asked to wait while the rest was skipped
-        return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
+    if held.delivery_id is None and (ended := _ended_elsewhere(held, campaign)):
+        return ended
     left = _left(held)
     if not left.exists():
         ended = jobs.finish(held, "done", _told(held), then=lambda: _finish_campaign(campaign, held))
@@ -173,6 +172,16 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     wait_s = max(pace_s, settings.SEND_RETRY_S if trouble else _next_in(left))
     why = f"The mail server asked to wait, or was not there: {trouble.said}" if trouble else ""
     return "queued" if jobs.requeue(held, wait_s=wait_s, outcome=why) else "lost"
+
+
+def _ended_elsewhere(held: Claim, campaign: Campaign) -> str:
+    """The status of the job where another version came or somebody stopped the campaign; empty where it goes on."""
+    if any(_is_replaced(version) for version in _versions_of(held)):
+        return _end_replaced(held, campaign)
+    if campaign.status in ("sending", "paused"):
+        return ""
+    _skip_left(held)  # one that was asked to wait while the rest was skipped
+    return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
 
 
 def _next_in(left: QuerySet[Delivery]) -> float:
