@@ -159,8 +159,8 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return "lost"
-    if held.delivery_id is None and (ended := _ended_elsewhere(held, campaign)):
-        return ended
+    if held.delivery_id is None and (elsewhere := _ended_elsewhere(held, campaign)):
+        return elsewhere
     left = _left(held)
     if not left.exists():
         ended = jobs.finish(held, "done", _told(held), then=lambda: _finish_campaign(campaign, held))
