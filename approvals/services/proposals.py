@@ -19,7 +19,8 @@ from approvals.rules.addresses import Address, Mailbox, Refused, check_address, 
 from approvals.rules.digests import canonical, version_digest
 from approvals.rules.messages import merge, message_id_of
 from approvals.selectors.suppressions import suppressed_among
-from approvals.services import filling
+from approvals.services import attachments, filling
+from approvals.services.attachments import Wanted
 from approvals.services.importing import ON_THE_LIST
 from approvals.services.secrets import keyed_digest
 
@@ -52,6 +53,7 @@ class Proposal:
     recipients: Sequence[Recipient]
     dataset_id: UUID | None = None  # an imported list in place of recipients
     where: Mapping[str, str] | None = None  # which of its rows: columns, and the value of each
+    attachments: Sequence[Wanted] = ()
 
 
 def propose(*, by: TokenBearer, proposal: Proposal) -> tuple[Campaign, bool]:
@@ -77,19 +79,24 @@ def propose(*, by: TokenBearer, proposal: Proposal) -> tuple[Campaign, bool]:
 def _body(proposal: Proposal) -> dict[str, Any]:
     """What makes two proposals the same."""
     of_list = {"dataset_id": str(proposal.dataset_id), "where": proposal.where} if proposal.dataset_id else {}
-    return of_list | {
-        "external_id": proposal.external_id,
-        "name": proposal.name,
-        "purpose": proposal.purpose,
-        "send_by": proposal.send_by.isoformat() if proposal.send_by else None,
-        "run_id": str(proposal.run_id) if proposal.run_id else None,
-        "from": proposal.sender,
-        "reply_to": proposal.reply_to,
-        "subject": proposal.subject,
-        "text": proposal.text,
-        "html": proposal.html,
-        "recipients": [[recipient.email, recipient.vars] for recipient in proposal.recipients],
-    }
+    files = [[one.sha256, one.filename, one.content_type] for one in proposal.attachments]
+    return (
+        of_list
+        | ({"attachments": files} if files else {})
+        | {
+            "external_id": proposal.external_id,
+            "name": proposal.name,
+            "purpose": proposal.purpose,
+            "send_by": proposal.send_by.isoformat() if proposal.send_by else None,
+            "run_id": str(proposal.run_id) if proposal.run_id else None,
+            "from": proposal.sender,
+            "reply_to": proposal.reply_to,
+            "subject": proposal.subject,
+            "text": proposal.text,
+            "html": proposal.html,
+            "recipients": [[recipient.email, recipient.vars] for recipient in proposal.recipients],
+        }
+    )
 
 
 @transaction.atomic
@@ -141,6 +148,7 @@ def _store(by: TokenBearer, proposal: Proposal, digest: str) -> Campaign:
             agent=campaign.agent,
             sender=sender,
         )
+    attachments.attach(version, proposal.attachments, by=by)
     _seal(version, proposal)
     return campaign
 
@@ -219,6 +227,7 @@ def _seal(version: Version, proposal: Proposal) -> None:
         text=proposal.text,
         html=proposal.html or None,
         recipients=filling.addressed(version),
+        attachments=attachments.sealed_as(version),
     )
     Version.objects.filter(id=version.id).update(digest=digest, sealed_at=Now())
 

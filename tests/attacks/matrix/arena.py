@@ -146,6 +146,7 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
             [home.workspace, draft],
         ).fetchone()
         named |= _lists(execute, prefix, home)
+        named |= _files(execute, prefix, home, draft)
     named |= _every_state(execute, alpha)
     named["replay"] = _copy(
         execute, "run", alpha.run, external_id="again", replay_of_id=str(alpha.run), started_at=None,
@@ -192,6 +193,23 @@ def _lists(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, U
         [released, home.workspace],
     )
     return {f"{prefix}dataset_over": over, f"{prefix}released": released}
+
+
+def _files(execute: Callable[..., Any], prefix: str, home: House, draft: UUID) -> dict[str, UUID]:
+    """Two files as big as they may be; the draft has one of them attached."""
+    files = {f"{prefix}attachment": uuid4(), f"{prefix}heavy": uuid4()}
+    for id, letter in zip(files.values(), "ab", strict=True):
+        execute(
+            "insert into approvals_attachment (id, workspace_id, runtime_id, sha256, size, content_type, looks_like)"
+            " values (%s, %s, %s, repeat(%s, 64), %s, 'text/plain', '')",
+            [id, home.workspace, home.runtime, letter, 1 if letter == "a" else 10_485_760],
+        )
+    execute(
+        "insert into approvals_versionattachment (id, workspace_id, version_id, position, attachment_id, filename,"
+        " content_type) values (%s, %s, %s, 1, %s, 'terms.txt', 'text/plain')",
+        [uuid4(), home.workspace, draft, files[f"{prefix}heavy"]],
+    )
+    return files
 
 
 def _every_state(execute: Callable[..., Any], home: House) -> dict[str, UUID]:
