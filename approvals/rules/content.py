@@ -37,7 +37,10 @@ def envelope_for(
     """(the message for one recipient, the merge fields that have no value for them).
 
     `unsubscribe` is the address with which they unsubscribe by one click, RFC 8058; without it none is named.
+    ValueError where attached files are not `enclosed` yet, so that none is left out by mistake.
     """
+    if len(content.enclosed) != len(content.attached):
+        raise ValueError("the attached files have to be read first")
     subject, missing_in_subject = merge(content.subject, variables)
     text, missing_in_text = merge(content.text, variables)
     html, missing_in_html = merge(content.html, variables, html=True)

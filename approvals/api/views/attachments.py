@@ -59,4 +59,5 @@ def send_attachment(request: HttpRequest) -> Any:
         pieces=pieces_of(request, most=MOST_BYTES, too_big=attachments.too_big()),
         content_type=content_type,
     )
-    return Status(201 if created else 200, kept)
+    told = {"sha256": kept.sha256, "size": kept.size, "content_type": kept.content_type}
+    return Status(201 if created else 200, told)

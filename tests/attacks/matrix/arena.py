@@ -196,20 +196,19 @@ def _lists(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, U
 
 
 def _files(execute: Callable[..., Any], prefix: str, home: House, draft: UUID) -> dict[str, UUID]:
-    """Two files as big as they may be; the draft has one of them attached."""
-    files = {f"{prefix}attachment": uuid4(), f"{prefix}heavy": uuid4()}
-    for id, letter in zip(files.values(), "ab", strict=True):
-        execute(
-            "insert into approvals_attachment (id, workspace_id, runtime_id, sha256, size, content_type, looks_like)"
-            " values (%s, %s, %s, repeat(%s, 64), %s, 'text/plain', '')",
-            [id, home.workspace, home.runtime, letter, 1 if letter == "a" else 10_485_760],
-        )
+    """A file of the runtime, as big as one may be, which the draft has attached."""
+    heavy = uuid4()
+    execute(
+        "insert into approvals_attachment (id, workspace_id, runtime_id, sha256, size, content_type, looks_like)"
+        " values (%s, %s, %s, repeat('b', 64), 10485760, 'text/plain', '')",
+        [heavy, home.workspace, home.runtime],
+    )
     execute(
         "insert into approvals_versionattachment (id, workspace_id, version_id, position, attachment_id, filename,"
         " content_type) values (%s, %s, %s, 1, %s, 'terms.txt', 'text/plain')",
-        [uuid4(), home.workspace, draft, files[f"{prefix}heavy"]],
+        [uuid4(), home.workspace, draft, heavy],
     )
-    return files
+    return {f"{prefix}heavy": heavy}
 
 
 def _every_state(execute: Callable[..., Any], home: House) -> dict[str, UUID]:

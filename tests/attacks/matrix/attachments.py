@@ -27,7 +27,13 @@ CASES = (
     Case(
         guard="constraint approvals_attachment attachment_once",
         what="send the same file twice",
-        attack=insert("attachment", sha256="repeat('a', 64)"),
+        attack=insert("attachment", sha256="repeat('b', 64)"),
+        refusal="23505 duplicate key",
+    ),
+    Case(
+        guard="constraint approvals_attachment attachment_once",
+        what="send a person's file twice",
+        attack=insert("attachment", sha256="repeat('a', 64)", runtime_id="null"),
         refusal="23505 duplicate key",
     ),
     Case(
