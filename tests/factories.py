@@ -28,6 +28,7 @@ from approvals.models import (
     Workspace,
 )
 from approvals.rules.addresses import Refused, check_address
+from approvals.rules.attachments import Wanted
 from approvals.rules.decisions import told
 from approvals.rules.digests import canonical, version_digest
 from approvals.rules.messages import message_id_of
@@ -262,7 +263,7 @@ def campaign(
     `files`: (name, type, bytes) of each that is attached, which a person sent before.
     """
     letter = LETTER | {field: more.pop(field) for field in list(more) if field in LETTER}
-    fields = {"external_id": f"campaign-{next(_numbers)}", "agent": "outreach-writer", "body_digest": ""}
+    fields = {"external_id": f"campaign-{next(_numbers)}", "agent": "outreach-writer"}
     made = Campaign.objects.create(workspace_id=current_workspace(), name=name, **(fields | more))
     version = Version.objects.create(workspace_id=made.workspace_id, campaign_id=made.id, number=1, **letter)
     people = recipients(to) if isinstance(to, int) else list(to)
@@ -281,9 +282,9 @@ def campaign(
     return Campaign.objects.get(id=made.id)
 
 
-def _sent_before(name: str, content_type: str, data: bytes) -> attachments.Wanted:
+def _sent_before(name: str, content_type: str, data: bytes) -> Wanted:
     kept, _ = attachments.keep(by=SENDER, pieces=[data], content_type=content_type)
-    return attachments.Wanted(sha256=kept.sha256, filename=name, content_type=content_type)
+    return Wanted(sha256=kept.sha256, filename=name, content_type=content_type)
 
 
 def recipients(number: int) -> list[tuple[str, dict[str, Any]]]:

@@ -55,6 +55,15 @@ _ZIPPED = ("application/vnd.openxmlformats-officedocument.", "application/vnd.oa
 _TELLING = ("text/", "image/", "audio/", "video/")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A file to attach: its SHA-256 in hex, and the name and type under which the mail carries it."""
+
+    sha256: str
+    filename: str
+    content_type: str
+
+
 @dataclass(frozen=True, slots=True)
 class Attached:
     """A file as a version has it attached. `size` is in bytes; `looks_like` is what its first bytes say, or empty."""

@@ -10,7 +10,7 @@ from approvals.models import AudienceRow, Campaign, Delivery, Version
 from approvals.rules.states import DELIVERY
 from approvals.selectors import attachments
 
-AUDIENCE = ("addressable", "duplicate", "suppressed", "refused")
+AUDIENCE = ("addressable", "duplicate", "suppressed", "refused", "already_sent")
 
 
 def told(campaign_id: UUID) -> dict[str, Any]:
@@ -23,6 +23,7 @@ def told(campaign_id: UUID) -> dict[str, Any]:
             "external_id": campaign.external_id,
             "name": campaign.name,
             "status": campaign.status,
+            "version": version.number,
             "comment": campaign.comment,
             "digest": version.digest,
             "counts": counts_of(version.id),
@@ -39,7 +40,7 @@ def newest_version(campaign_id: UUID) -> Version:
 
 
 def counts_of(version_id: UUID) -> dict[str, int]:
-    """total, addressable, duplicate, suppressed and refused recipients, and the deliveries in each state."""
+    """The total of recipients and those of each kind in AUDIENCE, and the deliveries in each state."""
     audience = _by_state(AudienceRow.objects.filter(version_id=version_id))
     deliveries = _by_state(Delivery.objects.filter(version_id=version_id))
     return {

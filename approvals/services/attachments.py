@@ -1,14 +1,13 @@
 """Files to attach to campaigns: taken in once under their SHA-256, and attached to a version before it is sealed."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import F, Q
 
 from approvals.access.actors import Actor, TokenBearer
 from approvals.access.attachments import attachments_of
-from approvals.access.campaigns import require_proposer
+from approvals.access.campaigns import require_may_propose
 from approvals.db.binding import current_workspace
 from approvals.exceptions import Invalid, Refusal
 from approvals.models import Attachment, Version, VersionAttachment
@@ -18,21 +17,13 @@ from approvals.rules.attachments import (
     MOST,
     MOST_BYTES,
     MOST_TOGETHER,
+    Wanted,
     check_content_type,
     check_filename,
     look_like,
 )
 from approvals.selectors.attachments import attached_to, name_in_storage
 from approvals.services import files
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """A file to attach: its SHA-256 in hex, and the name and type under which the mail carries it."""
-
-    sha256: str
-    filename: str
-    content_type: str
 
 
 def too_big() -> Refusal:
@@ -51,10 +42,7 @@ def keep(*, by: Actor | TokenBearer, pieces: Iterable[bytes], content_type: str)
     The same bytes again are the same row; their file is put back if the storage lost it. Invalid for an empty file or
     a type that cannot be attached, Refusal for one that is too big, NotAllowed; then nothing is kept.
     """
-    if isinstance(by, TokenBearer):
-        require_proposer(by)
-    else:
-        by.require("import_audience")
+    require_may_propose(by)
     if reason := check_content_type(content_type):
         raise Invalid("content_type", reason)
     with files.spooled(pieces, most=MOST_BYTES, too_big=too_big()) as came:

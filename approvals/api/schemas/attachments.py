@@ -6,8 +6,13 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 
 from approvals.api.fields import Body, wrong
-from approvals.rules.attachments import LONGEST_NAME, LONGEST_TYPE, check_content_type, check_filename
-from approvals.services.attachments import Wanted
+from approvals.rules.attachments import (
+    LONGEST_NAME,
+    LONGEST_TYPE,
+    Wanted,
+    check_content_type,
+    check_filename,
+)
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 

@@ -86,6 +86,7 @@ INGEST_BEHIND = {
     "decision": ("trigger approvals_decision decision_chained",),
     "datasetrow": ("trigger approvals_datasetrow datasetrow_of_an_open_dataset",),
     "versionattachment": ("trigger approvals_versionattachment versionattachment_bounded",),
+    "version": ("trigger approvals_version version_of_pending",),
     "job": (
         "constraint approvals_job job_decision_same_workspace",
         "trigger approvals_job job_has_its_decision",
