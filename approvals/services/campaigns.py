@@ -17,6 +17,7 @@ from approvals.exceptions import DECIDED, Conflict, Invalid, Stale
 from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
 from approvals.rules.decisions import NOBODY_REACHED, OWN_PROPOSAL, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
+from approvals.selectors.attachments import attached_to
 from approvals.services import decisions
 from approvals.services.jobs import OPEN, WAITING
 
@@ -223,7 +224,8 @@ def _somebody_was_first(campaign: Campaign, by: Actor, kind: str) -> Decision:
 
 def told_of(campaign: Campaign, version: Version) -> dict[str, Any]:
     """What a reviewer is told of it, in short."""
-    return {
+    files = [f"{one.filename} (SHA-256 {one.sha256})" for one in attached_to(version.id)]
+    return ({"attached": files} if files else {}) | {
         "campaign": campaign.name,
         "version": version.number,
         "from": version.from_address,

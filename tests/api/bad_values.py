@@ -132,10 +132,13 @@ CALLS = {
             "html": {name: value for name, value in TEXT.items() if name != "null"},
             "dataset_id": UUID,
             "where": {"without a list": {"country": "DE"}, "number": 1, "text": "x"},
-            "attachments": OBJECT
-            | {
-                "of text": ["terms.pdf"],
-                "of nobody": [{"sha256": "0" * 64, "filename": "a.pdf", "content_type": "application/pdf"}],
+            "attachments": {
+                "number": 7,
+                "text": "a",
+                "object": {},
+                "flag": True,
+                "null": None,
+                "too many": [{}] * 11,
             },
             "recipients": OBJECT | {"empty": [], "too many": [{"email": "a@b.example.com"}] * 10_001},
         },
