@@ -159,6 +159,7 @@ _TRIED = {
     "suppress": "suppression",
     "unsuppress": "release",
     "runtime_changed": "new database address",
+    "workspace_held": "new way of sending",
 }
 
 

@@ -226,7 +226,8 @@ class Scene(RuleBasedStateMachine):
 
     def answers_delivery(self, delivery: Row, who: Any, answer: str) -> None:
         """What became of a message in doubt, or refused; by a double click."""
-        shown = f.shown_delivery(delivery)
+        with self.bound():
+            shown = f.shown_delivery(delivery)
         for _ in range(2):
             with self.happens(f"{who.name} answers for the message to {delivery.address}: {answer}"):
                 deliveries.resolve(
