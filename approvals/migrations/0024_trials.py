@@ -6,7 +6,7 @@ from approvals import sql
 
 
 class Migration(migrations.Migration):
-    dependencies = [("approvals", "0021_versions")]
+    dependencies = [("approvals", "0023_attachments")]
     operations = [
         migrations.AddField(
             model_name="job",

@@ -6,8 +6,9 @@ who is not to be written to is not asked, and the workspace's pace does not hold
 """
 
 import json
-from dataclasses import dataclass, field
-from datetime import timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 from django.db import transaction
@@ -16,14 +17,14 @@ from django.db.models.functions import Now
 from approvals import faults
 from approvals.access.actors import Actor
 from approvals.access.desk import delivery_for
-from approvals.exceptions import Conflict, Invalid, Stale
+from approvals.exceptions import Conflict, Stale
 from approvals.models import AudienceRow, Decision, Delivery, Job, Member, User, Version
 from approvals.rules.addresses import Address, Refused, check_address
+from approvals.rules.content import Content
 from approvals.rules.decisions import ERASED
-from approvals.rules.messages import build
 from approvals.rules.permissions import allowed
 from approvals.rules.shown import Shown
-from approvals.rules.trials import AN_HOUR, TOO_MANY, UNWRITABLE, trial_of
+from approvals.rules.trials import AN_HOUR, TOO_MANY
 from approvals.selectors.erasure import erased_recipient
 from approvals.services import decisions, jobs
 from approvals.services.jobs import Claim
@@ -37,11 +38,12 @@ ANOTHER = "This message is not the one that you looked at. Reload the page and l
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One message, ready to be handed over: its sender's mailbox, its only recipient, and its bytes."""
+    """Everything that one message is made from; its attached files are not read yet."""
 
-    sender: str
+    content: Content
     to: str
-    raw: bytes = field(repr=False)
+    variables: Mapping[str, object]
+    date: datetime
 
 
 @transaction.atomic
@@ -108,7 +110,7 @@ def own_address(email: str) -> Address | Refused:
 
 @transaction.atomic
 def prepare(*, held: Claim) -> Trial | None:
-    """The message of this claim. None where there is none to send: the job has then ended, and says why."""
+    """What the message of this claim is made from. None where there is none: the job has then ended, and says why."""
     sample = _sample_of(held)
     version = Version.objects.annotate(now=Now()).get(id=sample.version_id)
     asked_by = Decision.objects.values_list("actor_id", flat=True).get(jobs__id=held.job_id)
@@ -121,19 +123,7 @@ def prepare(*, held: Claim) -> Trial | None:
         jobs.finish(held, "failed", to.reason)
         return None
     variables = json.loads(AudienceRow.objects.get(id=sample.audience_row_id).vars)
-    try:
-        envelope = trial_of(
-            content_of(version),
-            job_id=held.job_id,
-            to=to.normal,
-            variables=variables,
-            date=version.now.replace(microsecond=0),
-        )
-        raw = build(envelope)
-    except Invalid as invalid:
-        jobs.finish(held, "failed", UNWRITABLE.format(said=invalid.text))
-        return None
-    return Trial(version.from_address, to.normal, raw)
+    return Trial(content_of(version), to.normal, variables, version.now.replace(microsecond=0))
 
 
 @transaction.atomic

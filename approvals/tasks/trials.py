@@ -10,7 +10,10 @@ from django.conf import settings
 
 from approvals import faults
 from approvals.connectors.smtp import Channel, Message, SmtpOutcome, SmtpSettings
-from approvals.rules.trials import ending_of
+from approvals.exceptions import Conflict, Invalid, Unavailable
+from approvals.rules.messages import build
+from approvals.rules.trials import UNWRITABLE, ending_of, trial_of
+from approvals.selectors.attachments import with_files
 from approvals.services import jobs, trials
 from approvals.tasks.base import WorkspaceTask
 from approvals.tasks.batch import said
@@ -27,7 +30,8 @@ def execute(self: Any, job_id: str) -> None:
         return
     faults.point("test.claimed")
     trial = trials.prepare(held=held)
-    if trial is None or time.monotonic() >= deadline:
+    message = _written(held, trial) if trial else None
+    if message is None or time.monotonic() >= deadline:
         return  # whoever slept leaves it to the clock, which queues it again
     with Channel(SmtpSettings(**settings.SMTP, timeout_s=SEND_S)) as channel:
         # A server that is not there is found out before the intent: of that nobody is ever in doubt.
@@ -36,11 +40,27 @@ def execute(self: Any, job_id: str) -> None:
             if not trials.state_intent(held=held):
                 return
             faults.point("test.intent")
-            message = Message(envelope_from=parseaddr(trial.sender)[1], to=trial.to, raw=trial.raw)
             outcome = channel.send(message, deadline=deadline)
             faults.point("test.handed_over")
     _settle(held, outcome)
     faults.point("test.settled")
+
+
+def _written(held: jobs.Claim, trial: trials.Trial) -> Message | None:
+    """The message with its files, which are read while no transaction is open; None where it cannot be written."""
+    try:
+        envelope = trial_of(
+            with_files(trial.content),
+            job_id=held.job_id,
+            to=trial.to,
+            variables=trial.variables,
+            date=trial.date,
+        )
+        raw = build(envelope)
+    except (Invalid, Conflict, Unavailable) as refusal:
+        trials.settle(held=held, status="failed", sentence=UNWRITABLE.format(said=refusal.text))
+        return None
+    return Message(envelope_from=parseaddr(trial.content.from_address)[1], to=trial.to, raw=raw)
 
 
 def _settle(held: jobs.Claim, outcome: SmtpOutcome) -> None:

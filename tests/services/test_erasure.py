@@ -271,7 +271,7 @@ def test_no_test_shows_somebody_who_was_erased(desk, erase, when):
         assert trials.prepare(held=held) is None
     else:
         held = jobs.claim(job_id=job.id, task_id="t")
-        assert b"Anna" in trials.prepare(held=held).raw
+        assert trials.prepare(held=held).variables["name"] == "Anna"
         erase()
         assert trials.state_intent(held=held) is False
     job = f.fresh(job)
