@@ -132,6 +132,11 @@ def _why_not(address: str, erased: bool, listed: str | None, reached: bool) -> s
         return REACHED
     if listed:
         return UNSUBSCRIBED if listed == "unsubscribed" else SUPPRESSED
+    return not_allowed(address)
+
+
+def not_allowed(address: str) -> str:
+    """Why nothing is sent to this address here, whoever asks for it; empty where it may be written to."""
     allowed = [domain.lower() for domain in settings.ALLOWED_RECIPIENT_DOMAINS]
     if not allowed or address.rpartition("@")[2].lower() in allowed:
         return ""

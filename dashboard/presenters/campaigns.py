@@ -18,6 +18,7 @@ from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import NOTHING, Choice, DecisionLine, DeliveryLine, Fact, Link, Trail
 from dashboard.presenters.review import Looks, Review
 from dashboard.presenters.schedule import Schedule
+from dashboard.presenters.trials import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class FileLine:
 @dataclass(frozen=True, slots=True)
 class Preview:
     """The message to one recipient: header fields, text, HTML by its own address (a sandboxed frame), the
-    source, what stands out in it, and the files that everybody gets along with it.
+    source, what stands out in it, the files that everybody gets along with it, and the test that one can send oneself.
     """
 
     picker: Picker
@@ -82,6 +83,7 @@ class Preview:
     looks: Looks | None = None
     files: tuple[FileLine, ...] = ()
     files_title: str = ""
+    trial: Trial | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,8 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/campaigns/<uuid>/reject", decides="reject", about="campaign", form=REASON),
     Address("w/<slug>/campaigns/<uuid>/take-back", decides="cancel_send", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/stop", decides="stop_send", about="campaign", form=REASON),
+    Address("w/<slug>/campaigns/<uuid>/test", reads="view", about="campaign"),
+    Address("w/<slug>/deliveries/<uuid>/test", decides="send_test", about="delivery"),
     Address(
         "w/<slug>/deliveries/<uuid>/resolve", decides="resolve_campaign", about="delivery",
         form={**REASON, "resolution": "leave"},

@@ -50,6 +50,7 @@ from tests.attacks.matrix import (
     sessions,
     states,
     telling,
+    trials,
 )
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.excused import EXCUSED
@@ -70,6 +71,7 @@ ROOMS = (
     paths,
     datasets,
     attachments,
+    trials,
 )
 CASES: tuple[Case, ...] = tuple(case for room in ROOMS for case in room.CASES)
 

@@ -164,6 +164,10 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
         execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="running",
         intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
     )  # fmt: skip
+    named["job_testing"] = _copy(
+        execute, "job", alpha.job, kind="test", campaign_id=None, sample_id=str(alpha.delivery), status="running",
+        intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
+    )  # fmt: skip
     named["job_held_back"] = _copy(
         execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="paused",
         decision_id=str(uuid4()), created_at="2020-01-01T00:00:00Z",
