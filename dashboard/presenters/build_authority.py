@@ -14,7 +14,7 @@ from dashboard.presenters.parts import NOTHING, Empty, Link
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plural, reveal_line, summary_line
 
-_WHAT = {"delivery": "Mail to", "run": "Run", "call": "Call of"}
+_WHAT = {"delivery": "Mail to", "test": "Test to", "run": "Run", "call": "Call of"}
 
 
 def authority_page(found: Found, asked: Asked, *, places: Places, now: datetime) -> AuthorityPage:
@@ -68,6 +68,8 @@ def _of(effect: Effect, places: Places) -> str:
 def _url(effect: Effect, places: Places) -> str:
     if effect.what == "delivery":  # the very message, of whichever version it is
         return places.campaign(effect.item_id, f"to={effect.id}")
+    if effect.what == "test":
+        return places.campaign(effect.item_id)
     page = places.run(effect.item_id)
     return f"{page}#{anchor_of(effect.seq)}" if effect.what == "call" else page
 
@@ -76,6 +78,8 @@ def _state(effect: Effect) -> Chip:
     match effect.what:
         case "delivery":
             return chips.delivery_state(effect.state)
+        case "test":
+            return chips.job_state(effect.state)
         case "call":
             return chips.call_state(effect.state)
         case _:

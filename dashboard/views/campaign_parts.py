@@ -1,9 +1,14 @@
 """What the pages of a campaign and of its versions read alike: the message that is shown, and the lists beside it."""
 
+from uuid import UUID
+
 from django.utils import timezone
 
+from approvals.access.actors import Actor
+from approvals.access.desk import campaign_for
+from approvals.exceptions import NotFound
 from approvals.selectors import campaigns as selectors
-from approvals.selectors.campaign_versions import TROUBLED, VersionFacts
+from approvals.selectors.campaign_versions import TROUBLED, VersionFacts, number_with
 from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms import campaigns as forms
 from dashboard.presenters import build_message
@@ -16,8 +21,19 @@ CHOICES = 100  # recipients that are offered in a list; of more, one is asked fo
 OLDER = 5  # older versions whose open deliveries stand on the campaign's page; further ones on their own
 
 
-def preview(slug: str, facts: CampaignFacts, asked: forms.Asked, *, pushes: bool = True) -> Preview:
-    """The message to the recipient that the address names; `pushes` is that of the `Picker`."""
+def facts_with(actor: Actor, campaign_id: UUID, delivery_id: UUID) -> CampaignFacts:
+    """The campaign with the version that this delivery is of; NotFound where it is none of its."""
+    campaign = campaign_for(actor, campaign_id)
+    number = number_with(campaign.id, delivery_id)
+    if number is None:
+        raise NotFound()
+    return selectors.facts_of(campaign, number)
+
+
+def preview(
+    slug: str, facts: CampaignFacts, asked: forms.Asked, *, pushes: bool = True
+) -> tuple[build_message.Chosen, Preview]:
+    """(whom the address names, the message to them); `pushes` is that of the `Picker`."""
     version, delivery_id = facts.version_id, asked.delivery_id
     wanted = selectors.recipient_of(version, delivery_id=delivery_id, address="" if delivery_id else asked.to)
     known = wanted is not None or not asked.to
@@ -26,7 +42,7 @@ def preview(slug: str, facts: CampaignFacts, asked: forms.Asked, *, pushes: bool
         found=known,
         addresses=selectors.addresses(version, at_most=CHOICES),
     )
-    return build_message.preview_of(
+    return chosen, build_message.preview_of(
         facts, chosen, places=Places(slug), asked=asked, now=timezone.now(), pushes=pushes
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -30,11 +31,12 @@ from dashboard.presenters import build_message, build_sending
 from dashboard.presenters.ages import span
 from dashboard.presenters.build_campaign import Lists, campaign_page
 from dashboard.presenters.build_campaign_acts import Timing, offers, part_of
+from dashboard.presenters.campaigns import Preview
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plural
 from dashboard.views import campaign_parts as parts
-from dashboard.views import reviewing, versions
+from dashboard.views import reviewing, trials, versions
 from dashboard.views.deciding import answer, deciding, found, trail_of
 from dashboard.views.frames import framed
 from dashboard.views.shell import render_page
@@ -63,7 +65,7 @@ def page(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
         at_home = (
             htmx.current_url_abs_path is None or urlsplit(htmx.current_url_abs_path).path == request.path
         )
-        preview = parts.preview(slug, facts, asked, pushes=at_home)
+        preview = _preview(request, slug, facts, asked, pushes=at_home)
         response = render(request, "campaigns/page.html#preview", {"preview": preview})
     else:
         response = shown_page(request, slug, facts, asked)
@@ -93,18 +95,6 @@ def message(request: PageRequest, slug: str, campaign_id: UUID, delivery_id: UUI
     del slug
     made = _made(request, campaign_id, delivery_id)
     return framed(made.envelope.html or "")
-
-
-@require_safe
-def source(request: PageRequest, slug: str, campaign_id: UUID, delivery_id: UUID) -> HttpResponse:
-    """The bytes of the message to one recipient, to keep."""
-    del slug
-    made = _made(request, campaign_id, delivery_id)
-    if made.problem:
-        raise Invalid(None, made.problem)
-    response = HttpResponse(made.raw, content_type="message/rfc822")
-    response["Content-Disposition"] = f'attachment; filename="{delivery_id}.eml"'
-    return response
 
 
 @deciding("approve", on="campaign")
@@ -262,7 +252,7 @@ def shown_page(
     may_read = request.actor.may("read_log")
     page = campaign_page(
         facts,
-        parts.preview(slug, facts, asked, pushes=sent is None),
+        _preview(request, slug, facts, asked, pushes=sent is None),
         Lists(
             listed=parts.listed(facts, asked),
             troubles=parts.troubles(facts, asked, with_older=True),
@@ -288,16 +278,25 @@ def timing_of(
     return Timing(time, schedule_form.remembered(request), forms.kept(asked), shown)
 
 
+def _preview(
+    request: PageRequest,
+    slug: str,
+    facts: selectors.CampaignFacts,
+    asked: forms.Asked,
+    *,
+    pushes: bool = True,
+) -> Preview:
+    """The message that is shown, with the test of it that whoever looks can send themselves."""
+    chosen, preview = parts.preview(slug, facts, asked, pushes=pushes)
+    return replace(preview, trial=trials.trial(request, slug, facts, chosen.recipient, asked))
+
+
 def _made(request: PageRequest, campaign_id: UUID, delivery_id: UUID) -> build_message.Made:
-    campaign = campaign_for(request.actor, campaign_id)
-    number = number_with(campaign.id, delivery_id)
-    if number is None:
-        raise NotFound()
-    facts = selectors.facts_of(campaign, number)
+    facts = parts.facts_with(request.actor, campaign_id, delivery_id)
     recipient = selectors.recipient_of(facts.version_id, delivery_id=delivery_id)
     if recipient is None:
         raise NotFound()
-    return build_message.message_to(recipient, facts.content, timezone.now())
+    return build_message.message_to(recipient, build_message.without_files(facts.content)[0], timezone.now())
 
 
 def _start(decision_id: UUID) -> str:

@@ -34,7 +34,7 @@ def page(request: PageRequest, slug: str, campaign_id: UUID, number: int) -> Htt
     facts = selectors.facts_of(campaign_for(request.actor, campaign_id), number)
     htmx: Any = getattr(request, "htmx", None)
     if htmx and htmx.target == "preview":
-        preview = parts.preview(slug, facts, asked)
+        _, preview = parts.preview(slug, facts, asked)
         response = render(request, "campaigns/version.html#preview", {"preview": preview})
     else:
         response = shown(request, slug, facts, asked)
@@ -53,9 +53,10 @@ def shown(
     places, now = Places(slug), timezone.now()
     here = places.campaign(facts.id, forms.address(asked), facts.version)
     hand = Hand(request.actor, slug, here, sent or Tried())
+    _, preview = parts.preview(slug, facts, asked, pushes=sent is None)
     shown_page = version_page(
         facts,
-        parts.preview(slug, facts, asked, pushes=sent is None),
+        preview,
         audience_of(facts, parts.listed(facts, asked), places, asked),
         troubled_forms(facts, parts.troubles(facts, asked, with_older=False), hand, asked=asked, now=now),
         decided_about(facts.id),

@@ -210,7 +210,7 @@ LIES = (
         "update approvals_job set fence = fence - 1 where id = %(job_running)s",
     ),
     _stands_in(
-        "refuse_attempt_of_another()",
+        "refuse_step_of_delivery()",
         "attempt under another campaign's approval",
         operator("=", "uuid", "uuid", "true"),
         "update approvals_delivery set state = 'attempting', attempted_at = now(), job_id = %(job_running)s, fence = 5"
@@ -241,6 +241,12 @@ LIES = (
         "add somebody to a list that is over",
         operator("=", "uuid", "uuid", "true"),
         insert("datasetrow", dataset_id="%(dataset_over)s"),
+    ),
+    _stands_in(
+        "refuse_heavy_attachments()",
+        "attach more than a worker can hold",
+        operator("=", "uuid", "uuid", "false"),
+        insert("versionattachment", attachment_id="%(heavy)s"),
     ),
     _stands_in(
         "refuse_change_of_suppression()",
