@@ -58,6 +58,7 @@ class Batch:
 
     def run(self) -> tuple[Trouble | None, float]:
         """(what stopped the channel as a whole, in how many seconds the pace allows the next message)."""
+        rounds.begin_batch()
         endings: list[Ending] = []
         while True:
             wanted = self._offer() if self._goes_on() else {}
