@@ -13,12 +13,14 @@ from approvals.models import Campaign, Decision, Delivery, Job, Member, Version,
 from approvals.rules.content import Content
 from approvals.rules.decisions import TOO_LATE
 from approvals.rules.permissions import allowed
+from approvals.selectors.attachments import attached_to
 from approvals.services import jobs
 from approvals.services.jobs import Claim
 
 PATIENCE = 4  # how many times longer each wait for one recipient is than the one before it
 STOPPED = "The campaign was stopped."
 CHANGED = "The campaign is not the one that was approved any more; nothing was sent."
+REPLACED = "Another version took the place of the one that was approved: "
 LEFT_THE_ROLE = "Nothing was sent: {name}, who approved this, may not approve campaigns any more."
 OVERDUE = (
     "It was to go out at {at}, and nobody could send it for more than {hours}. Let it go on, or take it back."
@@ -26,6 +28,7 @@ OVERDUE = (
 REFUSED = (
     "The mail server refuses the sender, so nothing more goes out until somebody lets it go on. It said: "
 )
+WAITS = "The mail server asked to wait, or was not there: "
 # When a recipient who was asked to wait is tried once more; at once, where somebody sends to them again.
 # The one value to give along is settings.SEND_RETRY_S.
 _WAIT = f"make_interval(secs => %s::float8 * power({PATIENCE}, d.attempt - 1))"
@@ -44,10 +47,14 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What stopped the channel as a whole. With `needs_person` waiting would change nothing."""
+    """What stopped the channel as a whole. With `needs_person` waiting would change nothing.
+
+    `of_files`: it is no word of the mail server's, but what is wrong with the attached files.
+    """
 
     said: str
     needs_person: bool = False
+    of_files: bool = False
 
 
 @transaction.atomic
@@ -63,18 +70,34 @@ def begin(*, held: Claim) -> Sealed | None:
     if version is None:
         _not_begun(held, campaign, CHANGED)
         return None
-    if held.delivery_id is None and not _may_begin(held, campaign, version):
+    if held.delivery_id is None and _is_replaced(version):
+        _end_replaced(held, campaign)
+        return None
+    if held.delivery_id is None and not _may_begin(held, campaign):
         return None
     paced = Workspace.objects.filter(messages_per_minute__gt=0).exists()
     return Sealed(version.id, version.digest, content_of(version), paced)
 
 
-def _may_begin(held: Claim, campaign: Campaign, version: Version) -> bool:
+def _is_replaced(version: Version) -> bool:
+    """Whether another version took the place of this one: then nothing more of it goes out by itself."""
+    return Version.objects.filter(campaign_id=version.campaign_id, number__gt=version.number).exists()
+
+
+def _end_replaced(held: Claim, campaign: Campaign) -> str:
+    """Whoever was under way when the other version came is in that one too, so nobody is lost; the job's status."""
+    _skip_left(held)
+    began = Delivery.objects.filter(job_id=held.job_id).exists()
+    status, said = ("done", f"{REPLACED}{_told(held)}") if began else ("failed", CHANGED)
+    return (
+        status if jobs.finish(held, status, said, then=lambda: _finish_campaign(campaign, held)) else "lost"
+    )
+
+
+def _may_begin(held: Claim, campaign: Campaign) -> bool:
     """Whether the campaign's own job goes on; where not it is ended, or laid down, with why."""
     if campaign.status == "approved":
-        if Version.objects.filter(campaign_id=campaign.id, number__gt=version.number).exists():
-            _not_begun(held, campaign, CHANGED)
-        elif Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
+        if Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
             # Approved in time, but no worker took it in time: a person decides again.
             _not_begun(held, campaign, f"Nothing was sent. {TOO_LATE}")
         elif who := _left_the_role(held):
@@ -129,7 +152,14 @@ def _who_paused(campaign: Campaign) -> str:
 
 def content_of(version: Version) -> Content:
     """What preview and message are made from."""
-    return Content(version.from_address, version.reply_to, version.subject_line, version.text, version.html)
+    return Content(
+        version.from_address,
+        version.reply_to,
+        version.subject_line,
+        version.text,
+        version.html,
+        attached_to(version.id),
+    )
 
 
 @transaction.atomic
@@ -142,9 +172,8 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return "lost"
-    if held.delivery_id is None and campaign.status not in ("sending", "paused"):
-        _skip_left(held)  # one that was asked to wait while the rest was skipped
-        return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
+    if held.delivery_id is None and (elsewhere := _ended_elsewhere(held, campaign)):
+        return elsewhere
     left = _left(held)
     if not left.exists():
         ended = jobs.finish(held, "done", _told(held), then=lambda: _finish_campaign(campaign, held))
@@ -152,10 +181,21 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     if held.delivery_id is None and campaign.status == "paused":
         return "paused" if jobs.pause(held, outcome=_who_paused(campaign)) else "lost"
     if trouble is not None and trouble.needs_person:
-        return "paused" if jobs.pause(held, outcome=f"{REFUSED}{trouble.said}") else "lost"
+        said = trouble.said if trouble.of_files else f"{REFUSED}{trouble.said}"
+        return "paused" if jobs.pause(held, outcome=said) else "lost"
     wait_s = max(pace_s, settings.SEND_RETRY_S if trouble else _next_in(left))
-    why = f"The mail server asked to wait, or was not there: {trouble.said}" if trouble else ""
+    why = f"{'' if trouble.of_files else WAITS}{trouble.said}" if trouble else ""
     return "queued" if jobs.requeue(held, wait_s=wait_s, outcome=why) else "lost"
+
+
+def _ended_elsewhere(held: Claim, campaign: Campaign) -> str:
+    """The status of the job where another version came or somebody stopped the campaign; empty where it goes on."""
+    if any(_is_replaced(version) for version in _versions_of(held)):
+        return _end_replaced(held, campaign)
+    if campaign.status in ("sending", "paused"):
+        return ""
+    _skip_left(held)  # one that was asked to wait while the rest was skipped
+    return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
 
 
 def _next_in(left: QuerySet[Delivery]) -> float:
@@ -174,7 +214,7 @@ def _next_in(left: QuerySet[Delivery]) -> float:
 
 
 def _finish_campaign(campaign: Campaign, held: Claim) -> None:
-    """A campaign is finished with the last of its jobs."""
+    """A campaign that is being sent is finished with the last of its jobs."""
     others = Job.objects.filter(campaign_id=campaign.id, status__in=jobs.OPEN).exclude(id=held.job_id)
     if campaign.status in ("sending", "paused") and not others.exists():
         with connection.cursor() as cursor:

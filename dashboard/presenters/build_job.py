@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from approvals.selectors.job_progress import Progress
 from dashboard.presenters import chips
 from dashboard.presenters.ages import span, when
+from dashboard.presenters.build_sending import starts
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import NOTHING, JobProgress, Link, Stage
 from dashboard.presenters.places import Places
@@ -67,7 +68,7 @@ def station_of(progress: Progress) -> str:
 
 def _state(progress: Progress) -> Chip:
     """A replay is with a worker first and with its runtime then; a worker may be all that it ever reaches."""
-    if progress.status != "running" or progress.kind == "send":
+    if progress.status != "running" or progress.kind in ("send", "test"):
         return chips.job_state(progress.status)
     return Chip("Handed to a worker" if progress.accepted_at is None else "Accepted, running", "info")
 
@@ -75,10 +76,15 @@ def _state(progress: Progress) -> Chip:
 def _text(progress: Progress) -> str:
     match progress.status:
         case "held":
-            return "It is held for a moment, so that it can be taken back."
+            when_sent = f"It goes out {starts(progress, progress.now)}, and can be taken back until then."
+            return (
+                when_sent
+                if progress.kind == "send"
+                else "It is held for a moment, so that it can be taken back."
+            )
         case "queued":
             return "It waits for a worker." if progress.claimed_at is None else "It waits to go on."
-        case "running" if progress.kind == "send":
+        case "running" if progress.kind in ("send", "test"):
             return "It is being sent."
         case "running" if progress.accepted_at is not None:
             return "The runtime took it; the new run goes on."

@@ -124,6 +124,7 @@ _DECISION = {
     "stop": Chip("Stopped", "danger"),
     "resume_replay": Chip("Replay resumed", "info"),
     "resume_send": Chip("Sending resumed", "info"),
+    "send_test": Chip("Test to oneself", "info"),
     "suppress": Chip("Suppressed", "warn"),
     "unsuppress": Chip("Released", "info"),
     "erased": Chip("Erased", "warn"),
@@ -154,11 +155,13 @@ _TRIED = {
     "stop": "stop",
     "resume_replay": "resumption",
     "resume_send": "resumption",
+    "send_test": "test",
     "runtime_added": "new runtime",
     "dataset_imported": "new list",
     "suppress": "suppression",
     "unsuppress": "release",
     "runtime_changed": "new database address",
+    "workspace_held": "new way of sending",
 }
 
 

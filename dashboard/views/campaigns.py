@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -22,17 +23,18 @@ from approvals.selectors.job_progress import progress_of
 from approvals.services import campaigns as services
 from approvals.services import deliveries
 from dashboard.forms import campaigns as forms
+from dashboard.forms import schedule as schedule_form
 from dashboard.forms.tried import Tried, tried
 from dashboard.middleware import PageRequest
 from dashboard.presenters import build_message, build_sending
 from dashboard.presenters.ages import span
 from dashboard.presenters.build_campaign import Lists, campaign_page
-from dashboard.presenters.build_campaign_acts import offers
+from dashboard.presenters.build_campaign_acts import Timing, offers
 from dashboard.presenters.campaigns import Preview
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plural
-from dashboard.views import reviewing
+from dashboard.views import reviewing, trials
 from dashboard.views.deciding import answer, deciding, found, trail_of
 from dashboard.views.frames import framed
 from dashboard.views.shell import render_page
@@ -60,10 +62,10 @@ def page(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
         at_home = (
             htmx.current_url_abs_path is None or urlsplit(htmx.current_url_abs_path).path == request.path
         )
-        preview = _preview(slug, facts, asked, pushes=at_home)
+        preview = _preview(request, slug, facts, asked, pushes=at_home)
         response = render(request, "campaigns/page.html#preview", {"preview": preview})
     else:
-        response = _shown(request, slug, facts, asked)
+        response = shown_page(request, slug, facts, asked)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
@@ -90,18 +92,6 @@ def message(request: PageRequest, slug: str, campaign_id: UUID, delivery_id: UUI
     del slug
     made = _made(request, campaign_id, delivery_id)
     return framed(made.envelope.html or "")
-
-
-@require_safe
-def source(request: PageRequest, slug: str, campaign_id: UUID, delivery_id: UUID) -> HttpResponse:
-    """The bytes of the message to one recipient, to keep."""
-    del slug
-    made = _made(request, campaign_id, delivery_id)
-    if made.problem:
-        raise Invalid(None, made.problem)
-    response = HttpResponse(made.raw, content_type="message/rfc822")
-    response["Content-Disposition"] = f'attachment; filename="{delivery_id}.eml"'
-    return response
 
 
 @deciding("approve", on="campaign")
@@ -196,22 +186,25 @@ def _again(request: PageRequest, slug: str, campaign_id: UUID, invalid: Invalid,
         facts = selectors.facts_of(campaign_for(request.actor, campaign_id))
         if not offers(facts, sent):
             raise invalid
-        return _shown(request, slug, facts, forms.read_next(request.POST), sent)
+        return shown_page(request, slug, facts, forms.read_next(request.POST), sent)
 
 
-def _shown(
+def shown_page(
     request: PageRequest,
     slug: str,
     facts: selectors.CampaignFacts,
     asked: forms.Asked,
     sent: Tried | None = None,
+    *,
+    time: schedule_form.Asked | None = None,
+    status: int = 200,
 ) -> HttpResponse:
-    """The whole page; with `sent` as 422."""
+    """The whole page; with `sent` as 422. `time` is what was asked of the form for a later time."""
     version, places = facts.version_id, Places(slug)
     may_read = request.actor.may("read_log")
     page = campaign_page(
         facts,
-        _preview(slug, facts, asked, pushes=sent is None),
+        _preview(request, slug, facts, asked, pushes=sent is None),
         Lists(
             excluded=selectors.excluded(version, after=asked.excluded, size=SIZE),
             in_doubt=_troubled(version, "in_doubt", asked.in_doubt),
@@ -222,16 +215,29 @@ def _shown(
         reviewing.review_of(facts, places, asked, now=timezone.now()),
         Hand(request.actor, slug, places.campaign(facts.id, forms.address(asked)), sent or Tried()),
         asked=asked,
+        timing=timing_of(request, asked, time),
         trail=trail_of(places, asked.back, facts.id),
         overdue_s=settings.OVERDUE_S,
         now=timezone.now(),
     )
-    status = 422 if sent else 200
+    status = 422 if sent else status
     return render_page(request, "campaigns/page.html", page, status=status, current="queue")
 
 
+def timing_of(
+    request: PageRequest, asked: forms.Asked, time: schedule_form.Asked | None = None, *, shown: str = ""
+) -> Timing:
+    """What the form for a later time is made from, on the page of this address."""
+    return Timing(time, schedule_form.remembered(request), forms.kept(asked), shown)
+
+
 def _preview(
-    slug: str, facts: selectors.CampaignFacts, asked: forms.Asked, *, pushes: bool = True
+    request: PageRequest,
+    slug: str,
+    facts: selectors.CampaignFacts,
+    asked: forms.Asked,
+    *,
+    pushes: bool = True,
 ) -> Preview:
     version, delivery_id = facts.version_id, asked.delivery_id
     wanted = selectors.recipient_of(version, delivery_id=delivery_id, address="" if delivery_id else asked.to)
@@ -241,9 +247,10 @@ def _preview(
         found=known,
         addresses=selectors.addresses(version, at_most=CHOICES),
     )
-    return build_message.preview_of(
+    preview = build_message.preview_of(
         facts, chosen, places=Places(slug), asked=asked, now=timezone.now(), pushes=pushes
     )
+    return replace(preview, trial=trials.trial(request, slug, facts, chosen.recipient, asked))
 
 
 def _troubled(version_id: UUID, state: str, after: int) -> tuple[list[selectors.Trouble], bool]:
@@ -257,7 +264,7 @@ def _made(request: PageRequest, campaign_id: UUID, delivery_id: UUID) -> build_m
     recipient = selectors.recipient_of(facts.version_id, delivery_id=delivery_id)
     if recipient is None:
         raise NotFound()
-    return build_message.message_to(recipient, facts.content, timezone.now())
+    return build_message.message_to(recipient, build_message.without_files(facts.content)[0], timezone.now())
 
 
 def _start(decision_id: UUID) -> str:

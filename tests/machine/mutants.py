@@ -15,7 +15,7 @@ from django.db import connection, transaction
 
 from approvals.models import Delivery, Job
 from approvals.selectors import lineages as lineage_reads
-from approvals.services import campaigns, handover, jobs, lineages, replays, rounds, runs
+from approvals.services import deliveries, handover, jobs, lineages, replays, rounds, runs
 
 
 @dataclass
@@ -209,7 +209,7 @@ def sends_again_for_no_decision(lab: Lab) -> None:
         )  # fmt: skip
         return uuid4()
 
-    lab.patch.setattr(campaigns, "_release_again", release)
+    lab.patch.setattr(deliveries, "_release_again", release)
     lab.edit("one_job_per_release", ("begin\n", "begin return null;\n"))
     lab.owner.execute("alter table approvals_job drop constraint job_decision_same_workspace")
 

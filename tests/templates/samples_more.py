@@ -14,6 +14,7 @@ from dashboard.presenters.campaigns import (
     CampaignPage,
     Count,
     Excluded,
+    FileLine,
     Header,
     PausedSend,
     Picker,
@@ -27,8 +28,9 @@ from dashboard.presenters.decisions import DecisionFilter, DecisionPage, Decisio
 from dashboard.presenters.parts import Choice, DeliveryLine, Empty, Fact, Link, Stage
 from dashboard.presenters.text import pretty, reveal, reveal_line
 from tests.templates.samples import DECISIONS, DIGEST, HOSTILE, NOW, ago, trail
-from tests.templates.samples_review import LOOKS, QUIET, REVIEW
+from tests.templates.samples_review import LOOKS, QUIET, REVIEW, TRIAL, TRIAL_DOUBT
 from tests.templates.samples_run import ACT, JOB, OUTCOMES, VERDICT
+from tests.templates.samples_schedule import LATER, LATER_GONE, LATER_REFUSED, LATER_WRONG
 
 LETTER = """Dear Anna,
 
@@ -90,6 +92,18 @@ CAMPAIGN = CampaignPage(
         "/frame/",
         raw=Raw(reveal(SOURCE), "/source/", "Date is set when it is sent."),
         looks=LOOKS,
+        trial=TRIAL,
+        files=(
+            FileLine(reveal_line("Terms.pdf"), "application/pdf", "84 kB", "8d2c5f0b4a17…", "/file/"),
+            FileLine(
+                reveal_line("very-" + "long" * 30 + ".pdf.exe"),
+                "application/octet-stream",
+                "2,400 kB",
+                "0f…",
+                "/file/",
+            ),
+        ),
+        files_title="2 attached files, 2,484 kB together",
     ),
     audience=AUDIENCE,
     review=REVIEW,
@@ -97,13 +111,14 @@ CAMPAIGN = CampaignPage(
         approve=Act(**ACT),
         approve_text="Approve for 37 people",
         binding=f"Bound to exactly this text and these people (digest {DIGEST[:12]}). Queued, not sent at once.",
+        later=LATER,
         reject=ReasonAct(**ACT),
     ),
     run=Link(reveal_line("outreach-77"), "/r/7"),
 )
 CAMPAIGN_QUIET = replace(
     CAMPAIGN,
-    preview=replace(CAMPAIGN.preview, looks=QUIET),
+    preview=replace(CAMPAIGN.preview, looks=QUIET, trial=TRIAL_DOUBT),
     review=replace(
         REVIEW,
         again=(),
@@ -111,7 +126,9 @@ CAMPAIGN_QUIET = replace(
         ask=Link("Compare it now", "/w/northwind/campaigns/1/?compare=now"),
         ask_why="With so many recipients this takes a while, so it is done when you ask for it.",
     ),
+    acts=replace(CAMPAIGN.acts, later=LATER_GONE),
 )
+CAMPAIGN_TIME_WRONG = replace(CAMPAIGN, acts=replace(CAMPAIGN.acts, later=LATER_WRONG))
 PROGRESS = Progress(
     url="/w/northwind/campaigns/1/progress/",
     state=chips.campaign_state("sending"),
@@ -234,6 +251,7 @@ CAMPAIGN_REFUSED = replace(
     acts=replace(
         CAMPAIGN.acts,
         approve=Act(**ACT, refused="Approving a campaign needs the role reviewer."),
+        later=LATER_REFUSED,
         reject=ReasonAct(
             **ACT, refused="Rejecting a campaign needs the role reviewer.", reason_error="Say what is wrong."
         ),

@@ -35,6 +35,7 @@ To add one, write a `Case` in the room it belongs to:
 """
 
 from tests.attacks.matrix import (
+    attachments,
     closed_lists,
     datasets,
     decisions,
@@ -49,6 +50,7 @@ from tests.attacks.matrix import (
     sessions,
     states,
     telling,
+    trials,
 )
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.excused import EXCUSED
@@ -68,6 +70,8 @@ ROOMS = (
     sessions,
     paths,
     datasets,
+    attachments,
+    trials,
 )
 CASES: tuple[Case, ...] = tuple(case for room in ROOMS for case in room.CASES)
 
