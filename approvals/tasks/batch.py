@@ -97,11 +97,11 @@ class Batch:
         return message_for(self._sealed.content, planned)
 
     def _make_ahead(self) -> None:
-        """While the database works: bodies follow where they are asked for, and the next messages are made."""
-        self._lines.move()
+        """While the database works: the next messages are made, and bodies follow where they were asked for."""
         for planned in self._ahead.next(min(settings.SEND_CONNECTIONS, self._left)):
             if planned.delivery_id not in self._made:
                 self._made[planned.delivery_id] = planned, message_for(self._sealed.content, planned)
+        self._lines.move()
 
     def _turn(
         self, endings: Sequence[Ending], wanted: dict[UUID, tuple[Planned, Message | Ending]]
