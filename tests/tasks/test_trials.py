@@ -1,12 +1,15 @@
 """Sending a test: one message to whoever asked for it, and what a mail server can make of it."""
 
 from email import message_from_bytes, policy
+from hashlib import sha256
 
 import pytest
 from django.conf import settings
+from django.core.files.storage import default_storage
 
 from approvals.models import Campaign, Decision, Delivery, Job, QueueItem, User
 from approvals.rules.trials import IN_DOUBT, message_id_of_trial
+from approvals.selectors.attachments import name_in_storage
 from approvals.services import jobs
 from approvals.services import trials as services
 from approvals.tasks import trials
@@ -16,6 +19,11 @@ from tests.services.conftest import as_superuser, database, desk, lease_over
 from tests.tasks.office import PIPELINING, sink
 
 __all__ = ["as_superuser", "database", "desk", "lease_over", "sink"]
+
+
+@pytest.fixture(autouse=True)
+def files(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
 
 
 @pytest.fixture
@@ -173,3 +181,21 @@ def test_a_worker_lost_after_it_is_not(sink, mia, campaign, lease_over):
     assert services.settle(held=held, status="done", sentence="250") is False
     sent(job)
     assert f.fresh(job).status == "in_doubt" and sink.recipients == []
+
+
+def test_the_attached_files_come_along(sink, mia, desk):
+    campaign = f.campaign(to=1, files=[("Terms.pdf", "application/pdf", b"%PDF-1.7 terms")])
+    assert sent(asked(mia, campaign)).status == "done"
+    message = message_from_bytes(sink.accepted[0].raw, policy=policy.default)
+    [file] = message.iter_attachments()
+    assert (file.get_filename(), file.get_content()) == ("Terms.pdf", b"%PDF-1.7 terms")
+
+
+def test_a_file_that_is_lost_is_said_and_nothing_is_sent(sink, mia, desk):
+    data = b"%PDF-1.7 other terms"
+    campaign = f.campaign(to=1, files=[("Terms.pdf", "application/pdf", data)])
+    job = asked(mia, campaign)
+    default_storage.delete(name_in_storage(desk.id, sha256(data).hexdigest()))
+    job = sent(job)
+    assert job.status == "failed" and "Terms.pdf" in job.outcome
+    assert (job.intent_at, sink.recipients) == (None, [])
