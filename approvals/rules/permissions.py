@@ -32,6 +32,7 @@ ROLE_PERMISSIONS: Mapping[str, frozenset[str]] = {
             "cancel_send",
             "stop_send",
             "resume_send",
+            "tell_again",
             "confirm_call",
             "reject_call",
             "import_audience",
@@ -67,6 +68,7 @@ PERMISSION_TEXT: Mapping[str, str] = {
     "stop_send": "stop a campaign",
     "resume_replay": "let a paused replay go on",
     "resume_send": "let a paused sending go on",
+    "tell_again": "have an agent told again",
     "import_audience": "import a list of recipients",
     "suppress": "say that an address is not to be written to",
     "release_suppressed": "let an address be written to again",
@@ -98,6 +100,7 @@ PERMISSION_FOR_DECISION: Mapping[str, str] = {
     "stop": "stop_send",
     "resume_replay": "resume_replay",
     "resume_send": "resume_send",
+    "tell_again": "tell_again",
     "suppress": "suppress",
     "unsuppress": "release_suppressed",
 }

@@ -22,6 +22,7 @@ def told(campaign_id: UUID) -> dict[str, Any]:
             "external_id": campaign.external_id,
             "name": campaign.name,
             "status": campaign.status,
+            "version": version.number,
             "comment": campaign.comment,
             "digest": version.digest,
             "counts": counts_of(version.id),

@@ -12,10 +12,11 @@ from approvals.access.actors import Actor
 from approvals.access.desk import campaign_for, delivery_for
 from approvals.exceptions import DECIDED, Conflict, Invalid, Stale
 from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
+from approvals.rules.callbacks import TYPES
 from approvals.rules.decisions import NOBODY_REACHED, NOTHING_TO_SEND, RESOLUTIONS, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
 from approvals.selectors.erasure import erased_recipient
-from approvals.services import decisions
+from approvals.services import callbacks, decisions
 from approvals.services.jobs import WAITING
 
 # What can be said of a delivery in doubt or failed (the words are in rules.decisions).
@@ -238,8 +239,14 @@ def record(
     target: tuple[str, UUID] | None = None,
     id: UUID | None = None,
 ) -> Decision:
-    """The entry about a campaign, or about its job or delivery `target` (kind and id)."""
+    """The entry about a campaign, or about its job or delivery `target` (kind and id).
+
+    Of one about the campaign itself its runtime is told.
+    """
     target_kind, target_id = target or ("campaign", campaign.id)
+    id = id or uuid4()
+    if target is None and kind in TYPES:
+        callbacks.note(campaign_id=campaign.id, type=TYPES[kind], decision_id=id)
     return decisions.record(
         id=id,
         by=by,

@@ -9,9 +9,10 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
+from approvals.rules.callbacks import FINISHED
 from approvals.rules.content import Content
 from approvals.rules.decisions import TOO_LATE
-from approvals.services import jobs
+from approvals.services import callbacks, jobs
 from approvals.services.jobs import Claim
 
 PATIENCE = 4  # how many times longer each wait for one recipient is than the one before it
@@ -131,6 +132,7 @@ def _finish_campaign(campaign: Campaign, held: Claim) -> None:
                 "update approvals_campaign set status = 'finished', finished_at = clock_timestamp() where id = %s",
                 [campaign.id],
             )
+        callbacks.note(campaign_id=campaign.id, type=FINISHED)
 
 
 def _left(held: Claim) -> QuerySet[Delivery]:

@@ -124,6 +124,7 @@ _DECISION = {
     "stop": Chip("Stopped", "danger"),
     "resume_replay": Chip("Replay resumed", "info"),
     "resume_send": Chip("Sending resumed", "info"),
+    "tell_again": Chip("Told again", "info"),
     "suppress": Chip("Suppressed", "warn"),
     "unsuppress": Chip("Released", "info"),
     "erased": Chip("Erased", "warn"),
@@ -156,9 +157,10 @@ _TRIED = {
     "resume_send": "resumption",
     "runtime_added": "new runtime",
     "dataset_imported": "new list",
+    "tell_again": "news told again",
     "suppress": "suppression",
     "unsuppress": "release",
-    "runtime_changed": "new database address",
+    "runtime_changed": "new address",
 }
 
 

@@ -49,6 +49,7 @@ def test_postgres_knows_no_other_machine() -> None:
         ("job_status_known", states.JOB),
         ("campaign_status_known", states.CAMPAIGN),
         ("delivery_state_known", states.DELIVERY),
+        ("callback_status_known", states.CALLBACK),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -41,6 +41,11 @@ ALLOWED = {
         sent ->
         skipped ->
     """,
+    "callback": """
+        waiting -> told given_up
+        given_up -> waiting
+        told ->
+    """,
 }
 
 
@@ -87,6 +92,7 @@ def test_every_state_can_be_reached_from_the_initial_one(machine):
         (JOB, {"done", "failed", "cancelled"}),
         (CAMPAIGN, {"rejected", "finished", "stopped"}),
         (DELIVERY, {"sent", "skipped"}),
+        (states.CALLBACK, {"told"}),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
