@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.views import campaigns, recipients
+from dashboard.views import callbacks, campaigns, recipients
 
 _ONE = "campaigns/<uuid:campaign_id>/"
 
@@ -17,5 +17,6 @@ campaign_routes: list[URLPattern] = [
     path(f"{_ONE}reject", campaigns.reject, name="campaign_reject"),
     path(f"{_ONE}take-back", campaigns.take_back, name="campaign_take_back"),
     path(f"{_ONE}stop", campaigns.stop, name="campaign_stop"),
+    path(f"{_ONE}tell-again", callbacks.tell_again, name="campaign_tell_again"),
     path("deliveries/<uuid:delivery_id>/resolve", campaigns.resolve, name="deliveries_resolve"),
 ]

@@ -19,7 +19,7 @@ from approvals.models.user import User
 from approvals.models.workspace import Member, Workspace
 
 __all__ = [
-    "AgentSession", "AudienceRow", "Beat", "Callback", "Campaign", "Dataset", "DatasetRow", "Decision", "Delivery", "Event",
-    "Job", "Member", "Observation", "Payload", "Place", "QueueItem", "Run", "RunTool", "Runtime", "StoredRow", "Suppression",
-    "Token", "ToolCall", "User", "Version", "Workspace",
+    "AgentSession", "AudienceRow", "Beat", "Callback", "Campaign", "Dataset", "DatasetRow", "Decision", "Delivery",
+    "Event", "Job", "Member", "Observation", "Payload", "Place", "QueueItem", "Run", "RunTool", "Runtime",
+    "StoredRow", "Suppression", "Token", "ToolCall", "User", "Version", "Workspace",
 ]  # fmt: skip

@@ -15,6 +15,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place
 from approvals.rules.content import Content
+from approvals.selectors.callbacks import Untold, untold_of
 from approvals.selectors.campaign_counts import counts_of, newest_version
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
 from approvals.selectors.job_progress import Progress, progress_of
@@ -40,7 +41,8 @@ class CampaignFacts:
 
     `counts` are those of `campaign_counts`; `waiting` are the deliveries in doubt or failed that nobody has answered
     for yet, by state. `job` is the execution of its newest approval; `paused` what of it waits for a person.
-    `restored`: the database was restored since it was proposed, so more may have become of it than it knows.
+    `restored`: the database was restored since it was proposed, so more may have become of it than it knows. `untold`:
+    what its agent does not know because it could not be told.
     """
 
     id: UUID
@@ -62,6 +64,7 @@ class CampaignFacts:
     job: Progress | None
     paused: Sequence[Paused] = ()
     restored: bool = False
+    untold: Untold | None = None
 
     @property
     def recipients(self) -> int:
@@ -142,6 +145,7 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
         job=progress_of(campaign_id=campaign.id, delivery_id=None),
         paused=_paused(campaign.id),
         restored=Place.objects.filter(restored_at__gt=campaign.created_at).exists(),
+        untold=untold_of(campaign.id),
     )
 
 

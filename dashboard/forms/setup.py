@@ -58,3 +58,14 @@ class DatabaseForm(forms.Form):
         "The whole address, with user and password: postgresql://user:password@host:5432/name. It replaces the one that"
         " is stored, which is never shown."
     )
+
+
+class CallbackForm(forms.Form):
+    """Where a runtime is told what became of its campaigns."""
+
+    callback_url = forms.CharField(
+        label="Callback address",
+        required=False,
+        widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
+        help_text="https://agents.example/callbacks; leave it empty, and nobody is told.",
+    )

@@ -127,4 +127,6 @@ def test_machines_that_are_born_by_a_trigger_begin_where_the_table_says() -> Non
     begin = {machine: words.split() for machine, _, words, _ in arguments}
     assert begin.pop("job") == ["held", "queued"]  # without a hold it begins one step later
     assert ("held", "queued") in states.JOB.transitions
-    assert begin == {"campaign": [states.CAMPAIGN.initial], "delivery": [states.DELIVERY.initial]}
+    assert begin == {
+        machine.name: [machine.initial] for machine in (states.CAMPAIGN, states.DELIVERY, states.CALLBACK)
+    }

@@ -83,6 +83,14 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "setup-wrong": ("setup/page.html", {"shell": samples_setup.SHELL, "page": samples_setup.SETUP_WRONG}),
     "setup-empty": ("setup/page.html", {"shell": samples_setup.SHELL, "page": samples_setup.SETUP_EMPTY}),
     "runtime": ("setup/runtime.html", {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME}),
+    "runtime-http": (
+        "setup/runtime.html",
+        {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME_HTTP},
+    ),
+    "runtime-secret": (
+        "setup/runtime.html",
+        {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME_SECRET},
+    ),
     "lists": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS}),
     "lists-wrong": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS_WRONG}),
     "lists-empty": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS_EMPTY}),
