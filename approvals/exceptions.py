@@ -24,6 +24,8 @@ DECIDED: Mapping[str, str] = {
     "stop_replay": "stopped this replay",
     "approve": "approved this campaign",
     "reject": "rejected this campaign",
+    "return_campaign": "returned this campaign to its proposer",
+    "pause_send": "paused this campaign",
     "resolve_delivery": "resolved this delivery",
     "send_again": "had this sent once more",
     "cancel_replay": "took this replay back",

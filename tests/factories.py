@@ -254,7 +254,7 @@ def campaign(
 ) -> Campaign:
     """A sealed campaign that waits for approval. `to`: (address, variables) of each recipient, or how many."""
     letter = LETTER | {field: more.pop(field) for field in list(more) if field in LETTER}
-    fields = {"external_id": f"campaign-{next(_numbers)}", "agent": "outreach-writer", "body_digest": ""}
+    fields = {"external_id": f"campaign-{next(_numbers)}", "agent": "outreach-writer"}
     made = Campaign.objects.create(workspace_id=current_workspace(), name=name, **(fields | more))
     version = Version.objects.create(workspace_id=made.workspace_id, campaign_id=made.id, number=1, **letter)
     people = recipients(to) if isinstance(to, int) else list(to)

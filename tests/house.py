@@ -171,9 +171,7 @@ def _lists() -> tuple[UUID, UUID]:
 
 def _campaign(name: str) -> tuple[Campaign, Version, AudienceRow, Delivery]:
     workspace = current_workspace()
-    campaign = Campaign.objects.create(
-        workspace_id=workspace, external_id=name, agent="helper", name=name, body_digest=""
-    )
+    campaign = Campaign.objects.create(workspace_id=workspace, external_id=name, agent="helper", name=name)
     version = Version.objects.create(
         workspace_id=workspace,
         campaign=campaign,

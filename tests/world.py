@@ -253,7 +253,7 @@ class World:
         with self.bound():
             campaign = Campaign.objects.create(
                 workspace_id=self.workspace.id, runtime=self.runtime, external_id=f"campaign-{number}", agent=agent,
-                name=name, purpose="tell people", send_by=send_by, body_digest="", run=run,
+                name=name, purpose="tell people", send_by=send_by, run=run,
             )  # fmt: skip
             version = Version.objects.create(
                 workspace_id=self.workspace.id, campaign=campaign, number=1,

@@ -1,12 +1,20 @@
-"""Which campaigns a bearer token may propose and reach."""
+"""Which campaigns a proposer may propose and reach: a bearer token for its runtime, or a member."""
 
 from uuid import UUID
 
 from django.db.models import QuerySet
 
-from approvals.access.actors import TokenBearer
+from approvals.access.actors import Actor, TokenBearer
 from approvals.exceptions import NotAllowed, NotFound
 from approvals.models import Campaign
+
+
+def require_may_propose(by: Actor | TokenBearer) -> None:
+    """NotAllowed for a member without the right to, and for a token bound to one subject."""
+    if isinstance(by, TokenBearer):
+        require_proposer(by)
+    else:
+        by.require("propose")
 
 
 def require_proposer(bearer: TokenBearer) -> None:
@@ -18,15 +26,16 @@ def require_proposer(bearer: TokenBearer) -> None:
         )
 
 
-def campaigns_of_bearer(bearer: TokenBearer) -> QuerySet[Campaign]:
-    """What the token's runtime proposed; nothing for a token bound to one subject."""
-    campaigns = Campaign.objects.filter(workspace_id=bearer.workspace_id, runtime_id=bearer.runtime_id)
-    return campaigns if bearer.subject is None else campaigns.none()
+def campaigns_of(by: Actor | TokenBearer) -> QuerySet[Campaign]:
+    """What the token's runtime proposed; for a member what people did."""
+    if isinstance(by, TokenBearer):
+        return Campaign.objects.filter(runtime_id=by.runtime_id)
+    return Campaign.objects.filter(runtime=None)
 
 
 def campaign_for_bearer(bearer: TokenBearer, campaign_id: UUID) -> Campaign:
     """The campaign, or the same NotFound for one that is not there and for one this token may not know of."""
-    campaign = campaigns_of_bearer(bearer).filter(id=campaign_id).first()
+    campaign = campaigns_of(bearer).filter(id=campaign_id).first() if bearer.subject is None else None
     if campaign is None:
         raise NotFound()
     return campaign

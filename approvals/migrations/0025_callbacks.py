@@ -11,7 +11,7 @@ from approvals import sql
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("approvals", "0020_datasets"),
+        ("approvals", "0021_versions"),
     ]
 
     operations = [

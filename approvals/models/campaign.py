@@ -7,7 +7,7 @@ from approvals.models.base import IdentifiedModel, Reference, WorkspaceModel
 
 
 class Campaign(IdentifiedModel):
-    """A proposed campaign."""
+    """A proposed campaign. Name, purpose and the time by which it is to be sent are those of its newest version."""
 
     runtime = Reference("approvals.Runtime", null=True)
     run = Reference("approvals.Run", null=True)
@@ -16,7 +16,6 @@ class Campaign(IdentifiedModel):
     name = models.TextField()
     purpose = models.TextField(blank=True, default="")
     send_by = models.DateTimeField(null=True)
-    body_digest = models.TextField()
     status = models.TextField(db_default="pending", default="pending")
     comment = models.TextField(blank=True, default="")  # the reviewer's, for the proposer
     created_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -50,12 +49,26 @@ class Version(IdentifiedModel):
     subject_line = models.TextField()
     text = models.TextField()
     html = models.TextField(blank=True, default="")
+    body_digest = models.TextField(
+        blank=True, db_default="", default=""
+    )  # of the proposal that made it, to know a repetition
+    # Who proposed it: a token or a member. Whoever did does not approve it.
+    proposer_kind = models.TextField(blank=True, db_default="", default="")
+    proposer_id = models.TextField(blank=True, db_default="", default="")
+    proposer_name = models.TextField(blank=True, db_default="", default="")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
     digest = models.TextField(blank=True, default="")
     sealed_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["workspace", "campaign", "number"], name="version_once")
+            models.UniqueConstraint(fields=["workspace", "campaign", "number"], name="version_once"),
+            # A decision holds the digest of the version that it is about.
+            models.UniqueConstraint(
+                fields=["workspace", "campaign", "digest"],
+                condition=~models.Q(digest=""),
+                name="version_digest_once",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -63,7 +76,10 @@ class Version(IdentifiedModel):
 
 
 class AudienceRow(WorkspaceModel):
-    """One proposed recipient, whatever became of it: addressable, or duplicate, suppressed or refused with a reason."""
+    """One proposed recipient, whatever became of it.
+
+    Addressable, or with a reason duplicate, suppressed, refused or, by an earlier version, already_sent.
+    """
 
     id = models.BigAutoField(primary_key=True)
     version = Reference("approvals.Version", related_name="audience")

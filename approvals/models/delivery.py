@@ -5,6 +5,7 @@ from django.db import models
 from approvals.models.base import IdentifiedModel, Reference
 
 TAKEN = ["attempting", "sent", "in_doubt"]
+MAY_HAVE_IT = ["sent", "in_doubt"]
 
 
 class Delivery(IdentifiedModel):

@@ -10,9 +10,9 @@ from approvals.rules.digests import canonical
 TYPES: Mapping[str, str] = {
     "approve": "campaign.approved",
     "reject": "campaign.rejected",
-    "return": "campaign.returned",
+    "return_campaign": "campaign.returned",
     "cancel_send": "campaign.taken_back",
-    "pause": "campaign.paused",
+    "pause_send": "campaign.paused",
     "resume_send": "campaign.resumed",
     "stop": "campaign.stopped",
 }

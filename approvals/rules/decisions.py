@@ -53,6 +53,8 @@ RESTORED = (
 )
 ERASED = "What was known of this recipient was erased."
 NOTHING_TO_SEND = f"{ERASED} Nothing can be sent to them any more; leave it."
+OWN_PROPOSAL = "You proposed this version yourself, so somebody else has to approve it."
+REACHED_ANYWAY = "Another version of this campaign reached this recipient, or may have. Leave this one."
 NOBODY_REACHED = "Nobody in the list can be reached, so there is nothing to approve."
 
 

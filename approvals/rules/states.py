@@ -80,8 +80,12 @@ JOB = _machine(
         ("in_doubt", "running"): "the new run is heard from, or a person says it began",
         ("in_doubt", "failed"): "a person says it did not, or leaves it",
         ("held", "paused"): "the database was restored",
-        ("queued", "paused"): "the database was restored",
-        ("running", "paused"): "the database was restored before the intent, or the sender is refused",
+        ("queued", "paused"): "the database was restored, or a person pauses its campaign",
+        (
+            "running",
+            "paused",
+        ): "the database was restored before the intent, the sender is refused, it is overdue, or"
+        " a person paused its campaign",
         ("paused", "queued"): "a person resumes it",
         ("paused", "cancelled"): "a person takes it back",
         ("paused", "running"): "the new run is heard from",
@@ -94,10 +98,20 @@ CAMPAIGN = _machine(
     {
         ("pending", "approved"): "a person approves",
         ("pending", "rejected"): "a person rejects",
-        ("approved", "pending"): "a person takes the approval back",
+        ("pending", "returned"): "a person returns it with comments",
+        ("returned", "pending"): "another version is proposed",
+        ("returned", "rejected"): "a person rejects",
+        ("approved", "pending"): "a person takes the approval back, or another version is proposed",
         ("approved", "sending"): "a worker claims the job",
         ("sending", "finished"): "no delivery is left",
         ("sending", "stopped"): "a person stops it, the rest is skipped",
+        ("sending", "paused"): "a person pauses it",
+        ("sending", "pending"): "another version is proposed for the rest",
+        ("paused", "sending"): "a person lets it go on",
+        ("paused", "finished"): "no delivery is left",
+        ("paused", "stopped"): "a person stops it, the rest is skipped",
+        ("paused", "pending"): "another version is proposed for the rest",
+        ("stopped", "pending"): "another version is proposed for the rest",
     },
 )
 
@@ -106,7 +120,10 @@ DELIVERY = _machine(
     "planned",
     {
         ("planned", "attempting"): "the intent is committed",
-        ("planned", "skipped"): "the campaign was stopped, or they may not be written to",
+        (
+            "planned",
+            "skipped",
+        ): "the campaign was stopped, another version came, or they may not be written to",
         ("attempting", "sent"): "the server took it",
         ("attempting", "failed"): "the server refused it",
         ("attempting", "in_doubt"): "lost after the intent",

@@ -19,7 +19,7 @@ from approvals.selectors.reach import spelling_of
 
 LONGEST = 400  # characters of a question
 _CHAIN = 20  # replays of replays in doubt that are followed back
-_RELEASED = ("approved", "sending", "finished", "stopped")
+_RELEASED = ("approved", "sending", "paused", "finished", "stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ def _effects_of_deliveries(rows: Collection[Delivery]) -> list[Effect]:
 def _delivery(row: Delivery, jobs: Mapping[UUID | None, list[Job]], closed: Decision | None) -> Effect:
     campaign = row.campaign
     approved = [job for job in jobs[campaign.id] if job.decision.digest == row.version.digest]
-    # A campaign whose sending began is never approved once more, so the last approval is the one.
-    releases = approved[-1:] if campaign.status in _RELEASED else []
-    steps = [_step(job.decision, job) for job in (*releases, *jobs[row.id])]
+    # A version whose sending began is never approved once more, so its last approval is the one.
     tried = row.attempt > 0
+    releases = approved[-1:] if tried or campaign.status in _RELEASED else []
+    steps = [_step(job.decision, job) for job in (*releases, *jobs[row.id])]
     not_done = "" if tried else _not_sent(row)
     if not tried and closed is not None and campaign.status in ("rejected", "stopped"):
         steps.append(_step(closed))

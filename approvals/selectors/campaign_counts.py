@@ -9,7 +9,7 @@ from django.db.models import Count, QuerySet
 from approvals.models import AudienceRow, Campaign, Delivery, Version
 from approvals.rules.states import DELIVERY
 
-AUDIENCE = ("addressable", "duplicate", "suppressed", "refused")
+AUDIENCE = ("addressable", "duplicate", "suppressed", "refused", "already_sent")
 
 
 def told(campaign_id: UUID) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def newest_version(campaign_id: UUID) -> Version:
 
 
 def counts_of(version_id: UUID) -> dict[str, int]:
-    """total, addressable, duplicate, suppressed and refused recipients, and the deliveries in each state."""
+    """The total of recipients and those of each kind in AUDIENCE, and the deliveries in each state."""
     audience = _by_state(AudienceRow.objects.filter(version_id=version_id))
     deliveries = _by_state(Delivery.objects.filter(version_id=version_id))
     return {

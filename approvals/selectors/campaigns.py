@@ -21,7 +21,7 @@ from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
 from approvals.selectors.job_progress import Progress, progress_of
 from approvals.selectors.reach import spelling_of
 
-EXCLUDED = ("duplicate", "suppressed", "refused")
+EXCLUDED = ("duplicate", "suppressed", "refused", "already_sent")
 PAUSED = 50  # sendings that wait for a person, on one page; each answer makes room for the next
 TROUBLED = ("in_doubt", "failed")
 

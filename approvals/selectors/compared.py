@@ -16,9 +16,9 @@ from approvals.rules.words_changed import alike
 LOOKED_AT = 50  # approvals of the agent among which the nearest is looked for
 ALIKE = 0.25  # of all the words of two letters that both must hold at least to be compared
 FIRST = 5  # addresses that are named
-_APPROVED = ("approved", "sending", "finished", "stopped")
+_APPROVED = ("approved", "sending", "paused", "finished", "stopped")
 _COMPARED = 20_000  # characters of a text that say which is the nearest
-_DECIDED = ("approve", "reject", "cancel_send", "stop")
+_DECIDED = ("approve", "return_campaign", "reject", "cancel_send", "stop")
 
 _ONLY_IN = """select count(*), (array_agg(a.address order by a.position))[:%s] from approvals_delivery a
 where a.version_id = %s and not exists (select from approvals_delivery b

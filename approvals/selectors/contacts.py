@@ -14,7 +14,13 @@ from django.db import connection
 from approvals.models.delivery import TAKEN
 
 FIRST = 3  # addresses that are named
-OPEN = ["pending", "approved", "sending"]  # campaigns whose planned deliveries may still go out
+OPEN = [
+    "pending",
+    "returned",
+    "approved",
+    "sending",
+    "paused",
+]  # campaigns whose planned deliveries may still go out
 
 # Each condition stands in the WHERE of a query of its own, so that Postgres may choose: a look-up for each recipient,
 # or, where most of them got most of it, one pass over what this agent sent (`delivery_once_per_campaign` alone) or over

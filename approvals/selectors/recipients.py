@@ -20,7 +20,7 @@ from approvals.rules.states import DELIVERY
 from approvals.selectors.contacts import written_condition
 
 BATCH = 1_000
-LEFT_OUT = ("duplicate", "refused")
+LEFT_OUT = ("duplicate", "suppressed", "refused", "already_sent")
 SHOWS = (*DELIVERY.states, *LEFT_OUT, "lacking", "linked", "contacted")
 COLUMNS = (
     "row",

@@ -1,33 +1,35 @@
-"""Decisions about a campaign: approve exactly what was shown, reject, take back, stop, and what is in doubt."""
+"""Decisions about a campaign: approve exactly what was shown, return, reject, take back, pause, stop.
 
-from datetime import timedelta
+What became of single deliveries is decided in services/deliveries.
+"""
+
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models.functions import Now
+from django.db.models.functions import Greatest, Now
 
 from approvals import faults
 from approvals.access.actors import Actor
-from approvals.access.desk import campaign_for, delivery_for
+from approvals.access.desk import campaign_for
 from approvals.exceptions import DECIDED, Conflict, Invalid, Stale
 from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
 from approvals.rules.callbacks import TYPES
-from approvals.rules.decisions import NOBODY_REACHED, NOTHING_TO_SEND, RESOLUTIONS, TOO_LATE, reason_given
+from approvals.rules.decisions import NOBODY_REACHED, OWN_PROPOSAL, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
-from approvals.selectors.erasure import erased_recipient
 from approvals.services import callbacks, decisions
 from approvals.services.jobs import WAITING
 
-# What can be said of a delivery in doubt or failed (the words are in rules.decisions).
-OF_DELIVERIES = ("happened", "do_again", "leave")
 # What moves a campaign out of a state in which it waits.
-_ANSWERS = ("approve", "reject", "cancel_send", "stop")
+_ANSWERS = ("approve", "return_campaign", "reject", "cancel_send", "pause_send", "resume_send", "stop")
 
 
 @transaction.atomic
-def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool]:
-    """Release a campaign, bound to the digest shown.
+def approve(
+    *, by: Actor, campaign_id: UUID, shown: Shown, at: datetime | None = None, zone: str = ""
+) -> tuple[Decision, bool]:
+    """Release a campaign, bound to the digest shown; `at` (aware) for not before then, `zone` as it was said in.
 
     Here and below: (the decision, whether it only repeats one's own); NotFound, NotAllowed, AlreadyDecided, Stale,
     Conflict, Invalid.
@@ -36,11 +38,13 @@ def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bo
     if campaign.status != "pending":
         return _somebody_was_first(campaign, by, "approve"), True
     _refuse_changed(campaign, version, shown)
+    if (version.proposer_kind, version.proposer_id) == (by.kind, by.id):
+        raise Conflict(OWN_PROPOSAL, code="own_proposal")
     if not Delivery.objects.filter(version_id=version.id, state="planned").exists():
         raise Conflict(NOBODY_REACHED, code="no_audience")
-    if Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
-        raise Conflict(TOO_LATE, code="send_by_passed")
+    _refuse_too_late(campaign, at)
     hold_s = Workspace.objects.values_list("hold_s", flat=True).get()
+    held_until = Now() + timedelta(seconds=hold_s)
     Campaign.objects.filter(id=campaign.id).update(status="approved")
     decision_id = uuid4()
     Job.objects.create(
@@ -48,19 +52,50 @@ def approve(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bo
         decision_id=decision_id,
         kind="send",
         campaign_id=campaign.id,
-        status="held" if hold_s else "queued",
-        due_at=Now() + timedelta(seconds=hold_s),
+        status="held" if hold_s or at else "queued",
+        due_at=Greatest(held_until, at) if at else held_until,
     )
-    decision = record(by, "approve", campaign, shown, told_of(campaign, version), id=decision_id)
+    evidence = told_of(campaign, version)
+    if at is not None:
+        evidence |= {"at": at.astimezone(UTC).isoformat(), "zone": zone}
+    decision = record(by, "approve", campaign, shown, evidence, id=decision_id)
     faults.point("decide.before_commit")
     return decision, False
 
 
+def _refuse_too_late(campaign: Campaign, at: datetime | None) -> None:
+    """Conflict once the proposer's time is over, Invalid for a time that is over, or is after the proposer's."""
+    this = Campaign.objects.filter(id=campaign.id)
+    if this.filter(send_by__lt=Now()).exists():
+        raise Conflict(TOO_LATE, code="send_by_passed")
+    if at is None:
+        return
+    if not this.annotate(now=Now()).filter(now__lt=at).exists():
+        raise Invalid("at", "This time is over. Choose a later one, or approve for now.")
+    if campaign.send_by is not None and at > campaign.send_by:
+        raise Invalid(
+            "at", "This is after the time by which the campaign is to be sent. Choose an earlier one."
+        )
+
+
+@transaction.atomic
+def return_(*, by: Actor, campaign_id: UUID, shown: Shown, comment: str) -> tuple[Decision, bool]:
+    """Give a campaign back to its proposer, with what is to be changed; their next version waits for a decision."""
+    campaign, version = locked(by, campaign_id, "return_campaign")
+    if campaign.status != "pending":
+        return _somebody_was_first(campaign, by, "return_campaign"), True
+    _refuse_changed(campaign, version, shown)
+    comment = reason_given(comment, field="comment")
+    Campaign.objects.filter(id=campaign.id).update(status="returned", comment=comment)
+    given = told_of(campaign, version) | {"comment": comment}
+    return record(by, "return_campaign", campaign, shown, given), False
+
+
 @transaction.atomic
 def reject(*, by: Actor, campaign_id: UUID, shown: Shown, comment: str) -> tuple[Decision, bool]:
-    """Refuse a campaign, with a comment for its proposer."""
+    """Refuse a campaign for good, with a comment for its proposer; also one that was returned and came to nothing."""
     campaign, version = locked(by, campaign_id, "reject")
-    if campaign.status != "pending":
+    if campaign.status not in ("pending", "returned"):
         return _somebody_was_first(campaign, by, "reject"), True
     _refuse_changed(campaign, version, shown)
     comment = reason_given(comment, field="comment")
@@ -91,10 +126,49 @@ def take_back(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, 
 
 
 @transaction.atomic
-def stop(*, by: Actor, campaign_id: UUID, shown: Shown, reason: str) -> tuple[Decision, bool]:
-    """Stop a campaign that is being sent: what has not begun is skipped, for good. Never refused as stale."""
-    campaign, _ = locked(by, campaign_id, "stop_send")
+def pause(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool]:
+    """Hold a campaign that is being sent until somebody lets it go on. Never refused as stale.
+
+    What is under way ends by itself: the worker's next intent finds the campaign paused, and it lays the job down.
+    """
+    campaign, version = locked(by, campaign_id, "pause_send")
     if campaign.status != "sending":
+        first = _last_answer(campaign) if campaign.status == "paused" else None
+        if first is not None:
+            own = decisions.own_or_refused(first, by=by, kind="pause_send", target_id=campaign.id)
+            return own, True
+        raise Conflict("This campaign is not being sent, so there is nothing to pause.")
+    said = f"Paused by {by.name}."
+    Job.objects.filter(campaign_id=campaign.id, delivery=None, status__in=("held", "queued")).update(
+        status="paused", outcome=said
+    )
+    Campaign.objects.filter(id=campaign.id).update(status="paused")
+    return record(by, "pause_send", campaign, shown, told_of(campaign, version)), False
+
+
+@transaction.atomic
+def go_on(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool]:
+    """Let a campaign that somebody paused go on, bound to the version shown."""
+    campaign, version = locked(by, campaign_id, "resume_send")
+    if campaign.status != "paused":
+        return _somebody_was_first(campaign, by, "resume_send"), True
+    if version.digest != shown.digest:
+        raise another_version(version)
+    Job.objects.filter(campaign_id=campaign.id, delivery=None, status="paused").update(
+        status="queued", queued_at=Now(), due_at=Now(), outcome=f"{by.name} let it go on."
+    )
+    Campaign.objects.filter(id=campaign.id).update(status="sending")
+    return record(by, "resume_send", campaign, shown, told_of(campaign, version)), False
+
+
+@transaction.atomic
+def stop(*, by: Actor, campaign_id: UUID, shown: Shown, reason: str) -> tuple[Decision, bool]:
+    """Stop a campaign that is being sent, or is paused: what has not begun is skipped. Never refused as stale.
+
+    Whoever got nothing can be written to again by another version alone, with an approval of its own.
+    """
+    campaign, _ = locked(by, campaign_id, "stop_send")
+    if campaign.status not in ("sending", "paused"):
         first = _last_answer(campaign) if campaign.status == "stopped" else None
         if first is not None:
             return decisions.own_or_refused(first, by=by, kind="stop", target_id=campaign.id), True
@@ -110,76 +184,6 @@ def stop(*, by: Actor, campaign_id: UUID, shown: Shown, reason: str) -> tuple[De
     )
     Campaign.objects.filter(id=campaign.id).update(status="stopped", finished_at=Now())
     return record(by, "stop", campaign, shown, {"reason": reason, "skipped": skipped}), False
-
-
-@transaction.atomic
-def resolve_delivery(
-    *, by: Actor, delivery_id: UUID, shown: Shown, resolution: str, reason: str
-) -> tuple[Decision, bool]:
-    """What became of a delivery in doubt or failed: it happened, do it again (one job of its own), or leave it."""
-    seen = delivery_for(by, delivery_id)
-    campaign, version = locked(by, seen.campaign_id, "resolve_campaign")
-    if resolution not in OF_DELIVERIES:
-        raise Invalid(
-            "resolution", "Say whether it happened, did not and is to be done again, or is to be left."
-        )
-    kind = "send_again" if resolution == "do_again" else "resolve_delivery"
-    delivery = Delivery.objects.select_for_update(no_key=True).get(id=seen.id)
-    first = _last_resolution(delivery)
-    # The second click of a double click may come when what the first one released is in doubt again already.
-    decided_since = first is not None and first.at > shown.opened_at
-    if delivery.state not in ("in_doubt", "failed") or delivery.resolved_at is not None or decided_since:
-        if first is None:
-            raise Conflict(
-                "This delivery does not wait for a decision any more. Reload the page to see where it stands."
-            )
-        own = decisions.own_or_refused(first, by=by, kind=kind, target_id=delivery.id, resolution=resolution)
-        return own, True
-    about = ("delivery", delivery.id)
-    given = {
-        "reason": reason_given(reason),
-        "resolution": resolution,
-        "meaning": RESOLUTIONS[resolution],
-        "recipient": delivery.address,
-        "state": delivery.state,
-        "reply": delivery.reply,
-    }
-    if resolution == "do_again":
-        if version.digest != shown.digest:
-            raise another_version(version)
-        if erased_recipient(delivery.audience_row_id):
-            raise Conflict(NOTHING_TO_SEND, code="erased")
-        decision_id = _release_again(delivery)
-        return record(by, kind, campaign, shown, given, target=about, id=decision_id), False
-    if resolution == "happened" and delivery.state == "failed":
-        raise Conflict("The server refused this message, so it was not sent. Do it again, or leave it.")
-    one = Delivery.objects.filter(id=delivery.id)
-    if resolution == "happened":
-        one.update(state="sent", resolved_at=Now(), reply=f"{by.name}: it happened.")
-    else:
-        one.update(resolved_at=Now())
-    return record(by, kind, campaign, shown, given, target=about), False
-
-
-def _last_resolution(delivery: Delivery) -> Decision | None:
-    """The newest answer to what became of one delivery."""
-    answers = Decision.objects.filter(target_id=delivery.id, kind__in=["resolve_delivery", "send_again"])
-    return answers.order_by("-seq").first()
-
-
-def _release_again(delivery: Delivery) -> UUID:
-    """The job that sends one delivery once more; the id of the decision that it is for."""
-    # Without the time of the last try, so that this one does not wait out a pause.
-    Delivery.objects.filter(id=delivery.id).update(state="planned", reply="", settled_at=None)
-    job = Job.objects.create(
-        workspace_id=delivery.workspace_id,
-        decision_id=uuid4(),
-        kind="send",
-        campaign_id=delivery.campaign_id,
-        delivery_id=delivery.id,
-        status="queued",
-    )
-    return job.decision_id
 
 
 def locked(by: Actor, campaign_id: UUID, permission: str) -> tuple[Campaign, Version]:

@@ -14,35 +14,74 @@ from django.db import connection
 from approvals.exceptions import Invalid
 from approvals.models import AudienceRow, Dataset, Version
 from approvals.rules.addresses import Mailbox
+from approvals.rules.decisions import ERASED
 from approvals.services.importing import ON_THE_LIST
 
 MOST_FILTERS = 10
+# What rules.addresses.check_header refuses, but for NUL and halves of characters, which Postgres does not keep.
+_BROKEN = r"[\u0001-\u001f\u007f-\u009f\u2028\u2029]"
 _SLOT = re.compile(r"\{\{([^{}]*)\}\}")
 NOT_READY = "This list is not imported yet. Ask for it until its status is ready, and propose then."
+UNFIT = "With this row's variables the subject cannot be written: it would hold a control character or line break."
 NOT_IMPORTED = "This list could not be imported; its trouble says why. Correct the file and import it anew."
 
-_PICKED = """
+ALREADY_SENT = "An earlier version of this campaign reached them, or may have, so they get nothing more."
+
+_REACHED = """
+  left join (select t.dedupe_key from approvals_delivery t
+             where t.campaign_id = %(campaign)s and t.state in ('sent', 'in_doubt')) t"""
+_LISTED = """
+  left join (select distinct l.dedupe_key from approvals_suppression l
+             where l.scope in ('', %(agent)s) and l.released_at is null) s"""
+_PICKED = f"""
   insert into approvals_audiencerow (workspace_id, version_id, position, email, address, vars, state, reason)
   select r.workspace_id, %(version)s, r.position, r.email, r.address, r.vars,
     case when r.dedupe_key = '' then r.state
+         when t.dedupe_key is not null then 'already_sent'
          when s.dedupe_key is not null then 'suppressed'
          when r.first <> r.position then 'duplicate'
          when r.unfit <> '' and r.unfit::jsonb ?| %(slots)s then 'refused'
          else 'addressable' end,
     case when r.dedupe_key = '' then r.reason
+         when t.dedupe_key is not null then %(reached)s
          when s.dedupe_key is not null then %(listed)s
          when r.first <> r.position then 'The same address as row ' || r.first || ', which gets the one message.'
          when r.unfit <> '' and r.unfit::jsonb ?| %(slots)s then
-           'With this row''s variables the subject cannot be written: it would hold a control character or line break.'
+           %(unfit)s
          else '' end
   from (
     select d.*, case when d.dedupe_key <> '' then first_value(d.position)
                   over (partition by d.dedupe_key order by d.position) end as first
     from approvals_datasetrow d where d.dataset_id = %(dataset)s and d.vars::jsonb @> %(where)s::jsonb
   ) r
-  left join (select distinct l.dedupe_key from approvals_suppression l
-             where l.scope in ('', %(agent)s) and l.released_at is null) s on s.dedupe_key = r.dedupe_key
-"""
+  {_REACHED} on t.dedupe_key = r.dedupe_key
+  {_LISTED} on s.dedupe_key = r.dedupe_key
+"""  # noqa: S608 - the words are this module's own
+# Whoever was left out before is left out again, for the same reason.
+_REST = f"""
+  insert into approvals_audiencerow (workspace_id, version_id, position, email, address, vars, state, reason)
+  select r.workspace_id, %(version)s, r.position, r.email, r.address, r.vars,
+    case when r.state <> 'addressable' then r.state
+         when r.erased_at is not null then 'refused'
+         when t.dedupe_key is not null then 'already_sent'
+         when s.dedupe_key is not null then 'suppressed'
+         when r.unfit then 'refused'
+         else 'addressable' end,
+    case when r.state <> 'addressable' then r.reason
+         when r.erased_at is not null then %(erased)s
+         when t.dedupe_key is not null then %(reached)s
+         when s.dedupe_key is not null then %(listed)s
+         when r.unfit then %(unfit)s
+         else '' end
+  from (
+    select a.*, exists (select from unnest(%(slots)s::text[]) slot
+                        where a.vars::jsonb ->> slot ~ %(broken)s) as unfit
+    from approvals_audiencerow a join approvals_version v on v.workspace_id = a.workspace_id and v.id = a.version_id
+    where v.campaign_id = %(campaign)s and v.number = %(number)s - 1
+  ) r
+  {_REACHED} on t.dedupe_key = lower(r.address)
+  {_LISTED} on s.dedupe_key = lower(r.address)
+"""  # noqa: S608
 _DELIVERIES = """
   insert into approvals_delivery
     (id, workspace_id, campaign_id, version_id, audience_row_id, position, address, dedupe_key, message_id)
@@ -86,22 +125,37 @@ def fill(
 
     Invalid where no row of the dataset passes the filter.
     """
-    slots = [name.strip() for name in _SLOT.findall(version.subject_line)]
-    values: dict[str, Any] = {
-        "version": version.id,
-        "campaign": version.campaign_id,
-        "dataset": dataset_id,
-        "where": json.dumps(where or {}),
-        "slots": slots,
-        "agent": agent,
-        "listed": ON_THE_LIST,
-        "domain": sender.address.domain,
-    }
+    values = _values(version, agent, sender) | {"dataset": dataset_id, "where": json.dumps(where or {})}
     with connection.cursor() as cursor:
         cursor.execute(_PICKED, values)
         if not cursor.rowcount:
             raise Invalid("where", "No row of the list has these values, so nobody would be written to.")
         cursor.execute(_DELIVERIES, values)
+
+
+def fill_from_before(version: Version, *, agent: str, sender: Mailbox) -> None:
+    """In the open transaction: the list of the version before, of whom those get something who got nothing yet."""
+    values = _values(version, agent, sender) | {
+        "number": version.number,
+        "erased": ERASED,
+        "broken": _BROKEN,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_REST, values)
+        cursor.execute(_DELIVERIES, values)
+
+
+def _values(version: Version, agent: str, sender: Mailbox) -> dict[str, Any]:
+    return {
+        "version": version.id,
+        "campaign": version.campaign_id,
+        "slots": [name.strip() for name in _SLOT.findall(version.subject_line)],
+        "agent": agent,
+        "listed": ON_THE_LIST,
+        "reached": ALREADY_SENT,
+        "unfit": UNFIT,
+        "domain": sender.address.domain,
+    }
 
 
 def addressed(version: Version) -> Iterator[tuple[int, str, str]]:

@@ -1,22 +1,29 @@
 """One batch of a campaign's sending, from its beginning to what becomes of its job; in between is `services/rounds`."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import QuerySet
-from django.db.models.functions import Now
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast, Now
 
-from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
+from approvals.models import Campaign, Decision, Delivery, Job, Member, Version, Workspace
 from approvals.rules.callbacks import FINISHED
 from approvals.rules.content import Content
 from approvals.rules.decisions import TOO_LATE
+from approvals.rules.permissions import allowed
 from approvals.services import callbacks, jobs
 from approvals.services.jobs import Claim
 
 PATIENCE = 4  # how many times longer each wait for one recipient is than the one before it
 STOPPED = "The campaign was stopped."
+CHANGED = "The campaign is not the one that was approved any more; nothing was sent."
+LEFT_THE_ROLE = "Nothing was sent: {name}, who approved this, may not approve campaigns any more."
+OVERDUE = (
+    "It was to go out at {at}, and nobody could send it for more than {hours}. Let it go on, or take it back."
+)
 REFUSED = (
     "The mail server refuses the sender, so nothing more goes out until somebody lets it go on. It said: "
 )
@@ -46,37 +53,79 @@ class Trouble:
 
 @transaction.atomic
 def begin(*, held: Claim) -> Sealed | None:
-    """Start, or go on with, the campaign of this claim. None where it must not: the job is then ended with why."""
+    """Start, or go on with, the campaign of this claim. None where it must not: the job then says why.
+
+    What is sent is the version that the job's decision is bound to: of a campaign its newest, to one recipient theirs.
+    """
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return None
-    version = Version.objects.filter(campaign_id=campaign.id).latest("number")
-    approved = Decision.objects.filter(jobs__id=held.job_id).values_list("digest", flat=True).get()
-    if approved != version.digest:
-        # It waits for a decision again: the one that was made is about another content.
-        approved_one = Campaign.objects.filter(id=campaign.id, status="approved")
-        jobs.finish(
-            held,
-            "failed",
-            "The campaign is not the one that was approved any more; nothing was sent.",
-            then=lambda: approved_one.update(status="pending"),
-        )
+    version = _versions_of(held).first()
+    if version is None:
+        _not_begun(held, campaign, CHANGED)
         return None
-    if held.delivery_id is None:
-        if campaign.status == "approved":
-            if Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
-                # Approved in time, but no worker took it in time: a person decides again.
-                this = Campaign.objects.filter(id=campaign.id)
-                said = f"Nothing was sent. {TOO_LATE}"
-                jobs.finish(held, "failed", said, then=lambda: this.update(status="pending"))
-                return None
-            Campaign.objects.filter(id=campaign.id).update(status="sending")
-        elif campaign.status != "sending":
-            _skip_left(held)
-            jobs.finish(held, "done", STOPPED)
-            return None
+    if held.delivery_id is None and not _may_begin(held, campaign, version):
+        return None
     paced = Workspace.objects.filter(messages_per_minute__gt=0).exists()
     return Sealed(version.id, version.digest, content_of(version), paced)
+
+
+def _may_begin(held: Claim, campaign: Campaign, version: Version) -> bool:
+    """Whether the campaign's own job goes on; where not it is ended, or laid down, with why."""
+    if campaign.status == "approved":
+        if Version.objects.filter(campaign_id=campaign.id, number__gt=version.number).exists():
+            _not_begun(held, campaign, CHANGED)
+        elif Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
+            # Approved in time, but no worker took it in time: a person decides again.
+            _not_begun(held, campaign, f"Nothing was sent. {TOO_LATE}")
+        elif who := _left_the_role(held):
+            _not_begun(held, campaign, LEFT_THE_ROLE.format(name=who))
+        elif due_at := _overdue_since(held):
+            hours = f"{settings.OVERDUE_S / 3600:g} h"
+            jobs.pause(held, outcome=OVERDUE.format(at=f"{due_at:%Y-%m-%d %H:%M} UTC", hours=hours))
+        else:
+            Campaign.objects.filter(id=campaign.id).update(status="sending")
+            return True
+        return False
+    if campaign.status == "paused":
+        jobs.pause(held, outcome=_who_paused(campaign))
+        return False
+    if campaign.status != "sending":
+        _skip_left(held)
+        jobs.finish(held, "done", STOPPED)
+        return False
+    return True
+
+
+def _not_begun(held: Claim, campaign: Campaign, why: str) -> None:
+    """The job ends before anything was sent, and the campaign waits for a decision again."""
+    approved_one = Campaign.objects.filter(id=campaign.id, status="approved")
+    jobs.finish(held, "failed", why, then=lambda: approved_one.update(status="pending"))
+
+
+def _versions_of(held: Claim) -> QuerySet[Version]:
+    """The one version that the decision of this job is bound to."""
+    approved = Decision.objects.filter(jobs__id=held.job_id).values("digest")
+    return Version.objects.filter(campaign_id=held.target_id, digest__in=approved)
+
+
+def _left_the_role(held: Claim) -> str:
+    """The name of whoever approved, where the role was taken from them meanwhile; members themselves stay."""
+    approved = Decision.objects.get(jobs__id=held.job_id)
+    them = Member.objects.annotate(who=Cast("user_id", TextField())).filter(who=approved.actor_id)
+    roles = them.values_list("roles", flat=True).first() if approved.actor_kind == "member" else None
+    return "" if roles is None or allowed(roles, "approve") else approved.actor_name
+
+
+def _overdue_since(held: Claim) -> datetime | None:
+    """When it was to begin, if that is longer ago than anybody would expect."""
+    late = Job.objects.filter(id=held.job_id, due_at__lt=Now() - timedelta(seconds=settings.OVERDUE_S))
+    return late.values_list("due_at", flat=True).first()
+
+
+def _who_paused(campaign: Campaign) -> str:
+    paused = Decision.objects.filter(target_id=campaign.id, kind="pause_send").order_by("-seq").first()
+    return f"Paused by {paused.actor_name}." if paused else "It was paused."
 
 
 def content_of(version: Version) -> Content:
@@ -94,22 +143,24 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return "lost"
-    if held.delivery_id is None and campaign.status != "sending":
+    if held.delivery_id is None and campaign.status not in ("sending", "paused"):
         _skip_left(held)  # one that was asked to wait while the rest was skipped
         return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
-    if not _left(held).exists():
+    left = _left(held)
+    if not left.exists():
         ended = jobs.finish(held, "done", _told(held), then=lambda: _finish_campaign(campaign, held))
         return "done" if ended else "lost"
+    if held.delivery_id is None and campaign.status == "paused":
+        return "paused" if jobs.pause(held, outcome=_who_paused(campaign)) else "lost"
     if trouble is not None and trouble.needs_person:
         return "paused" if jobs.pause(held, outcome=f"{REFUSED}{trouble.said}") else "lost"
-    wait_s = max(pace_s, settings.SEND_RETRY_S if trouble else _next_in(held))
+    wait_s = max(pace_s, settings.SEND_RETRY_S if trouble else _next_in(left))
     why = f"The mail server asked to wait, or was not there: {trouble.said}" if trouble else ""
     return "queued" if jobs.requeue(held, wait_s=wait_s, outcome=why) else "lost"
 
 
-def _next_in(held: Claim) -> float:
-    """Seconds until somebody may be written to: 0 while one is left who was not asked to wait."""
-    left = _left(held)
+def _next_in(left: QuerySet[Delivery]) -> float:
+    """Seconds until one of them may be written to: 0 while somebody is left who was not asked to wait."""
     if left.filter(attempt=0).exists():
         return 0
     sql, values = left.values("id").query.sql_with_params()
@@ -126,7 +177,7 @@ def _next_in(held: Claim) -> float:
 def _finish_campaign(campaign: Campaign, held: Claim) -> None:
     """A campaign is finished with the last of its jobs."""
     others = Job.objects.filter(campaign_id=campaign.id, status__in=jobs.OPEN).exclude(id=held.job_id)
-    if campaign.status == "sending" and not others.exists():
+    if campaign.status in ("sending", "paused") and not others.exists():
         with connection.cursor() as cursor:
             cursor.execute(
                 "update approvals_campaign set status = 'finished', finished_at = clock_timestamp() where id = %s",
@@ -137,8 +188,8 @@ def _finish_campaign(campaign: Campaign, held: Claim) -> None:
 
 def _left(held: Claim) -> QuerySet[Delivery]:
     """What is still to be sent by this job."""
-    versions = Version.objects.filter(campaign_id=held.target_id)  # the way into the index
-    planned = Delivery.objects.filter(version_id__in=versions.values("id"), state="planned")
+    versions = _versions_of(held).values("id")  # the way into the index
+    planned = Delivery.objects.filter(version_id__in=versions, state="planned")
     if held.delivery_id:
         return planned.filter(id=held.delivery_id)
     own = Job.objects.filter(campaign_id=held.target_id, status__in=jobs.OPEN)

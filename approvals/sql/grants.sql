@@ -51,7 +51,7 @@ grant update (status, started_at, silent_after, overlong_after, ended_at, interr
   dismissed_at) on approvals_run to @prefix@_app;
 grant update (status, due_at, queued_at, claimed_at, lease_until, fence, intent_at, accepted_at, finished_at,
   outcome, task_id) on approvals_job to @prefix@_app;
-grant update (status, comment, finished_at) on approvals_campaign to @prefix@_app;
+grant update (status, comment, finished_at, name, purpose, send_by, run_id) on approvals_campaign to @prefix@_app;
 grant update (digest, sealed_at) on approvals_version to @prefix@_app;
 grant update (state, job_id, fence, attempt, attempted_at, settled_at, reply, resolved_at) on approvals_delivery
   to @prefix@_app;

@@ -193,8 +193,8 @@ _RECIPIENT: LiteralString = f"""
 def _campaigns() -> Iterator[LiteralString]:
     yield f"""
       insert into approvals_campaign (id, workspace_id, runtime_id, external_id, agent, name, purpose, send_by,
-        body_digest, status, comment, created_at, finished_at)
-      select id, %(w)s, %(runtime)s, 'campaign-' || n, 'outreach-writer', 'Campaign ' || n, '', send_by, '',
+        status, comment, created_at, finished_at)
+      select id, %(w)s, %(runtime)s, 'campaign-' || n, 'outreach-writer', 'Campaign ' || n, '', send_by,
         case when waits then 'pending' else 'finished' end, '', at, case when not waits then at + interval '1 hour' end
       from ({_CAMPAIGN}) c
     """

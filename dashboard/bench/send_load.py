@@ -23,9 +23,9 @@ HTML = "<p>Dear {{ name }},</p><p>your departure moved: you leave at <b>{{ time 
 DIGEST = "d" * 64
 
 _CAMPAIGN: LiteralString = """
-  insert into approvals_campaign (id, workspace_id, runtime_id, external_id, agent, name, purpose, body_digest, status,
+  insert into approvals_campaign (id, workspace_id, runtime_id, external_id, agent, name, purpose, status,
     comment)
-  values (%(campaign)s, %(w)s, %(runtime)s, %(campaign)s::text, 'outreach-writer', 'Departures', '', '', 'pending', '')
+  values (%(campaign)s, %(w)s, %(runtime)s, %(campaign)s::text, 'outreach-writer', 'Departures', '', 'pending', '')
 """
 _VERSION: LiteralString = """
   insert into approvals_version (id, workspace_id, campaign_id, number, from_address, reply_to, subject_line, text,

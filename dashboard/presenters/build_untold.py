@@ -18,9 +18,9 @@ from dashboard.presenters.text import reveal_line, summary_line
 _NEWS: Mapping[str, str] = {
     TYPES["approve"]: "it was approved",
     TYPES["reject"]: "it was rejected",
-    TYPES["return"]: "it was returned",
+    TYPES["return_campaign"]: "it was returned",
     TYPES["cancel_send"]: "its approval was taken back",
-    TYPES["pause"]: "it was paused",
+    TYPES["pause_send"]: "it was paused",
     TYPES["resume_send"]: "it goes on",
     TYPES["stop"]: "it was stopped",
     FINISHED: "its sending is over",

@@ -20,6 +20,7 @@ from approvals.exceptions import Invalid, NotFound
 from approvals.selectors import campaigns as selectors
 from approvals.selectors.job_progress import progress_of
 from approvals.services import campaigns as services
+from approvals.services import deliveries
 from dashboard.forms import campaigns as forms
 from dashboard.forms.tried import Tried, tried
 from dashboard.middleware import PageRequest
@@ -169,7 +170,7 @@ def resolve(request: PageRequest, slug: str, delivery_id: UUID) -> HttpResponse:
             if any(delivery_for(request.actor, one).campaign_id != campaign_id for one in ticked):
                 raise NotFound()
             settled = [
-                services.resolve_delivery(
+                deliveries.resolve(
                     by=request.actor, delivery_id=one, shown=seen, resolution=resolution, reason=reason
                 )
                 for one in ticked

@@ -264,8 +264,8 @@ EXECUTION = {
     "change a job's decision": ("update approvals_job set decision_id = id", f"{DENIED} table approvals_job"),
     "delete a job": ("delete from approvals_job", f"{DENIED} table approvals_job"),
     "let a campaign be born approved": (
-        "insert into approvals_campaign (id, workspace_id, external_id, agent, name, purpose, body_digest, comment,"
-        " status) values (gen_random_uuid(), %(workspace)s, 'x', 'a', 'n', '', '', '', 'approved')",
+        "insert into approvals_campaign (id, workspace_id, external_id, agent, name, purpose, comment,"
+        " status) values (gen_random_uuid(), %(workspace)s, 'x', 'a', 'n', '', '', 'approved')",
         "(campaign_born)",
     ),
     "send what is pending": (

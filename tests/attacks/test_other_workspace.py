@@ -56,8 +56,8 @@ def test_in_another_workspace_app_cannot(change: str, attempt: Try) -> None:
 
 def test_a_citation_cannot_leave_the_workspace(attempt: Try) -> None:
     campaign = (
-        "insert into approvals_campaign (id, workspace_id, external_id, agent, name, purpose, body_digest, comment,"
-        " {0}) values (gen_random_uuid(), %(workspace)s, 'x', 'a', 'n', '', '', '', {1})"
+        "insert into approvals_campaign (id, workspace_id, external_id, agent, name, purpose, comment,"
+        " {0}) values (gen_random_uuid(), %(workspace)s, 'x', 'a', 'n', '', '', {1})"
     )
     assert "(campaign_run_same_workspace)" in attempt("app", campaign.format("run_id", "%(b_run)s"))
     assert "(campaign_runtime_same_workspace)" in attempt(

@@ -7,7 +7,7 @@ from approvals.access.actors import Actor
 from approvals.db.binding import bind
 from approvals.exceptions import AlreadyDecided, Conflict
 from approvals.models import Decision, Delivery, Job
-from approvals.services import campaigns, jobs, sending
+from approvals.services import campaigns, deliveries, jobs, sending
 from tests.services import sends
 from tests.views.forms import form_of, send
 from tests.views.reading import Read
@@ -151,7 +151,7 @@ def test_one_delivery_resolved_by_many_at_once_is_sent_again_once(world, at_once
     answers = at_once(
         [
             partial(
-                decide, world, campaigns.resolve_delivery, by=reviewer(n),
+                decide, world, deliveries.resolve, by=reviewer(n),
                 resolution="do_again" if n % 2 else "leave", **given,
             )
             for n in range(10)

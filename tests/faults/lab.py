@@ -243,7 +243,7 @@ class Lab:
         with bind(self.workspace_id), transaction.atomic():
             campaign = Campaign.objects.create(
                 workspace_id=self.workspace_id, runtime=self.runtime, external_id=external_id, agent="news",
-                name="News", body_digest="",
+                name="News",
             )  # fmt: skip
             version = Version.objects.create(
                 workspace_id=self.workspace_id, campaign=campaign, number=1,

@@ -15,7 +15,7 @@ import approvals
 from approvals import faults
 from approvals.db.binding import bind
 from approvals.models import Decision, Delivery, Job
-from approvals.services import campaigns, runs
+from approvals.services import deliveries, runs
 from tests.faults.lab import ADA, LEASE_S, Lab
 from tests.servers.http import Answer, HttpServer
 from tests.servers.smtp import SmtpSink
@@ -182,4 +182,4 @@ def do_again(lab: Lab, point: str) -> None:
     else:
         lost = lab.read(lambda: Delivery.objects.get(state="in_doubt"))
         with bind(lab.workspace_id):
-            campaigns.resolve_delivery(delivery_id=lost.id, shown=lab.shown_campaign(), **given)
+            deliveries.resolve(delivery_id=lost.id, shown=lab.shown_campaign(), **given)

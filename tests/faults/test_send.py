@@ -7,7 +7,7 @@ import pytest
 
 from approvals.db.binding import bind
 from approvals.models import Campaign, Decision, Delivery, Job
-from approvals.services import campaigns
+from approvals.services import deliveries
 from tests.faults.lab import ADA, Lab
 from tests.servers.smtp import SmtpSink
 
@@ -64,7 +64,7 @@ def test_what_is_in_doubt_is_sent_again_only_when_a_person_says_so(lab: Lab, sin
     lab.work_until_quiet()
     lost = lab.read(lambda: Delivery.objects.get(state="in_doubt"))
     with bind(lab.workspace_id):
-        campaigns.resolve_delivery(
+        deliveries.resolve(
             by=ADA,
             delivery_id=lost.id,
             shown=lab.shown_campaign(),

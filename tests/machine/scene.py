@@ -23,7 +23,7 @@ from approvals.rules import decisions as kinds
 from approvals.rules.shown import Shown
 from approvals.rules.verdict import Verdict
 from approvals.selectors.lineages import judged
-from approvals.services import campaigns, runs, sweep
+from approvals.services import deliveries, runs, sweep
 from tests import factories as f
 from tests.machine.agents import Agents
 from tests.machine.laws import LAWS
@@ -224,7 +224,7 @@ class Scene(RuleBasedStateMachine):
         shown = self.opened(delivery.campaign_id).shown
         for _ in range(2):
             with self.happens(f"{who.name} answers for the message to {delivery.address}: {answer}"):
-                campaigns.resolve_delivery(
+                deliveries.resolve(
                     by=who, delivery_id=delivery.id, shown=shown, resolution=answer, reason=REASON
                 )
 

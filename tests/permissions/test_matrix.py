@@ -10,7 +10,7 @@ from django.test import Client
 
 from approvals.db.binding import bind
 from approvals.models import Dataset, Decision, Job, Suppression
-from approvals.services import campaigns, setup
+from approvals.services import deliveries, setup
 from approvals.services.health import Readiness
 from dashboard.embedded import mailbox
 from dashboard.forms.shown import pack
@@ -52,7 +52,7 @@ class Scene:
         world.approved(again)
         failed = world.sent(again, "failed")[0]
         with bind(world.workspace.id):
-            campaigns.resolve_delivery(
+            deliveries.resolve(
                 by=world.actor("reviewer"), delivery_id=failed.id, shown=world.shown(again), resolution="do_again",
                 reason="The box was full before.",
             )  # fmt: skip

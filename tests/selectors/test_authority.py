@@ -12,7 +12,7 @@ from approvals.rules.authority import Effect
 from approvals.rules.shown import Shown
 from approvals.selectors.authority import effects_of
 from approvals.selectors.lineages import judged
-from approvals.services import campaigns, replays, runs
+from approvals.services import campaigns, deliveries, replays, runs
 from tests.views.of_adk import held_call
 from tests.world import World, answer, call, ended, said
 
@@ -44,7 +44,7 @@ def sent(world: World, *states: str) -> list[Delivery]:
 def settle(world: World, delivery: Delivery, resolution: str) -> None:
     with bind(world.workspace.id):
         shown = Shown(world.shown(Campaign(id=delivery.campaign_id)).digest, datetime.now(UTC))
-        campaigns.resolve_delivery(
+        deliveries.resolve(
             by=world.actor("reviewer"),
             delivery_id=delivery.id,
             shown=shown,

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from approvals.models import Campaign, Decision, Delivery, Job, QueueItem
 from approvals.rules.content import Content
-from approvals.services import campaigns, jobs, rounds, sending
+from approvals.services import campaigns, deliveries, jobs, rounds, sending
 from approvals.services.jobs import Claim
 from approvals.services.sending import Sealed
 from tests import factories as f
@@ -34,7 +34,7 @@ def stop(by, campaign, shown=None, reason=REASON):
 
 def resolve(by, delivery, resolution, *, shown=None, reason=REASON):
     shown = shown or f.shown_campaign(Campaign(id=delivery.campaign_id))
-    return campaigns.resolve_delivery(
+    return deliveries.resolve(
         by=by, delivery_id=delivery.id, shown=shown, resolution=resolution, reason=reason
     )
 

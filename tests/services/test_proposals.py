@@ -13,8 +13,8 @@ from approvals.db.binding import bind
 from approvals.exceptions import Conflict, Invalid
 from approvals.models import AudienceRow, Campaign, Delivery, QueueItem, Version
 from approvals.rules.digests import version_digest
+from approvals.rules.proposals import Proposal, Recipient
 from approvals.services import proposals
-from approvals.services.proposals import Proposal, Recipient
 from tests.api.world import a_caller, a_runtime, stored
 
 pytestmark = pytest.mark.django_db(databases=["default", "ingest"], transaction=True)

@@ -14,7 +14,7 @@ from django.db import OperationalError, transaction
 from approvals.models import Delivery, Version
 from approvals.rules.shown import Shown
 from approvals.selectors.campaigns import recipient_of
-from approvals.services import campaigns, jobs, rounds, sending
+from approvals.services import deliveries, jobs, rounds, sending
 from approvals.services.suppressions import link_for
 from approvals.tasks import batch, leaving
 from dashboard.presenters.build_message import message_to
@@ -208,7 +208,7 @@ def test_h06_each_in_doubt_is_answered_by_a_person_one_by_one(office, sink):
     sending.end_batch(held=held)
     rows = f.rows(Delivery.objects.order_by("position"))
     for one, answer in zip(rows, ["happened", "do_again", "leave", "leave"], strict=True):
-        campaigns.resolve_delivery(
+        deliveries.resolve(
             by=office.by,
             delivery_id=one.id,
             shown=f.shown_campaign(campaign),

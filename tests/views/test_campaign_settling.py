@@ -9,7 +9,7 @@ import pytest
 
 from approvals.db.binding import bind
 from approvals.models import Campaign, Delivery
-from approvals.services import campaigns
+from approvals.services import deliveries
 from dashboard.forms.campaigns import MOST_DELIVERIES
 from dashboard.forms.shown import pack
 from tests.views.forms import form_of, send
@@ -111,7 +111,7 @@ class TestSettling:
         actor = world.actor("reviewer")
         by = type(actor)("member", str(rob.pk), "Rob First", ("reviewer",))
         with bind(world.workspace.id):
-            campaigns.resolve_delivery(
+            deliveries.resolve(
                 by=by, delivery_id=world.read(lambda: Delivery.objects.get(id=second).id),
                 shown=world.shown(troubled), resolution="happened", reason=REASON,
             )  # fmt: skip

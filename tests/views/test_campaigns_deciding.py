@@ -7,8 +7,7 @@ from django.test import Client
 
 from approvals.access.actors import Actor
 from approvals.models import Campaign, Decision, Job
-from approvals.services import campaigns as services
-from approvals.services import jobs, sending
+from approvals.services import deliveries, jobs, sending
 from dashboard.forms.shown import pack
 from tests.views.forms import form_of, forms_of, offered, send
 from tests.views.of_campaign_pages import COMMENT, kinds, page, troubled
@@ -155,7 +154,7 @@ def test_what_somebody_else_settled_meanwhile_is_told_and_nothing_of_the_rest_ha
     form = form_of(client.get(world.at(f"campaigns/{campaign.id}/")), "/resolve")
     kim = world.person("reviewer")
     with world.bound():
-        services.resolve_delivery(
+        deliveries.resolve(
             by=Actor("member", str(kim.pk), "Kim Both", ("reviewer",)),
             delivery_id=rows[0].id,
             shown=world.shown(campaign),

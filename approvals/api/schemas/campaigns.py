@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 from approvals.api.fields import Body, HeaderLine, Id, Line, Note, Text, Time, wrong
-from approvals.services.proposals import Proposal, Recipient
+from approvals.rules.proposals import Proposal, Recipient
 
 MOST_RECIPIENTS = 10_000
 MOST_VARS = 100
@@ -121,6 +121,7 @@ class Counts(BaseModel):
     duplicate: int
     suppressed: int
     refused: int
+    already_sent: int
     planned: int
     attempting: int
     sent: int
@@ -129,14 +130,17 @@ class Counts(BaseModel):
     skipped: int
 
 
-CampaignStatus = Literal["pending", "approved", "rejected", "sending", "finished", "stopped"]
+CampaignStatus = Literal[
+    "pending", "returned", "approved", "rejected", "sending", "paused", "finished", "stopped"
+]
 
 
 class CampaignProposed(BaseModel):
-    """A campaign that waits for a person; `digest` stands for exactly what they will be shown."""
+    """A campaign and its newest version; `digest` stands for exactly what a person is shown of it."""
 
     id: UUID
     status: CampaignStatus
+    version: int
     digest: str
     counts: Counts
 

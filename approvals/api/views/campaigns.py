@@ -21,11 +21,16 @@ router = Router(tags=["campaigns"])
     response={201: CampaignProposed, 200: CampaignProposed},
     summary="Propose a campaign",
     openapi_extra=refusals(
-        *WITH_BODY, 403, 409, s409="Another campaign has this external_id (`external_id_conflict`)."
+        *WITH_BODY, 403, 409, s409="The campaign of this external_id is closed (`external_id_conflict`)."
     ),
 )
 def propose_campaign(request: HttpRequest, body: CampaignIn) -> Any:
-    """Nothing is sent until a person approves it. Idempotent on `external_id`: the same body again answers 200."""
+    """Nothing is sent until a person approves it.
+
+    `external_id` is the key of what is meant: the same body again answers 200 and changes nothing, another body is the
+    next version of the same campaign. It takes the place of the one before, an approval of that is void, and of what
+    was sent already nothing is sent again.
+    """
     campaign, created = proposals.propose(by=bearer(request), proposal=body.told())
     return Status(201 if created else 200, campaign_counts.told(campaign.id))
 

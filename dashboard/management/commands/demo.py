@@ -31,6 +31,7 @@ MEMBERS = (
 )
 RUNTIME = "demo agents"
 SILENCE_S = 12  # so that a visitor does not wait long for the dead runs to be found
+HOLD_S = 10  # so that what was approved goes out while somebody looks
 
 
 class Command(BaseCommand):
@@ -74,7 +75,7 @@ class Command(BaseCommand):
             return
         by = operator("up")
         made = next((found.id for found in all_workspaces() if found.slug == SLUG), None)
-        workspace_id = made or setup.create_workspace(by=by, name="Demo", slug=SLUG).id
+        workspace_id = made or setup.create_workspace(by=by, name="Demo", slug=SLUG, hold_s=HOLD_S).id
         lines = ["Sign in as one of the demo's members; these passwords are shown only now:"]
         half = path.with_name(path.name + ".new")
         with bind(workspace_id), transaction.atomic():

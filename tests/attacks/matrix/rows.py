@@ -46,7 +46,7 @@ VALID: dict[str, dict[str, str]] = {
     },
     "campaign": {
         "id": EVE, **HERE, "external_id": "'eve'", "agent": "'helper'", "name": "'Eve'", "purpose": "''",
-        "body_digest": "''", "comment": "''",
+        "comment": "''",
     },
     "version": {
         "id": EVE, **HERE, "campaign_id": "%(campaign)s", "number": "3", "from_address": "''", "reply_to": "''",
