@@ -1,6 +1,5 @@
 """An agent that listens, and the worker that tells it: over HTTP, signed, and under the same id each time."""
 
-import json
 import time
 from uuid import uuid4
 
@@ -11,7 +10,8 @@ from approvals.rules import webhooks
 from approvals.services import campaigns, secrets
 from approvals.tasks import callbacks
 from tests import factories as f
-from tests.servers.http import Answer, Hang, HttpServer, ResetAfterRequest
+from tests.servers.agent import Agent
+from tests.servers.http import Answer, Hang, ResetAfterRequest
 from tests.services.conftest import as_superuser, database, desk, mia
 from tests.services.sends import REASON, approve, reject, take_back
 
@@ -20,22 +20,9 @@ __all__ = ["as_superuser", "database", "desk", "mia"]
 SECRET = webhooks.new_secret()
 
 
-class Agent(HttpServer):
-    """What listens: it trusts what is signed with its secret, and knows by the id what it heard before."""
-
-    @property
-    def news(self):
-        """What it was told, in order, each once; BadSignature where something is not to be trusted."""
-        told = {}
-        for request in self.requests:
-            id = webhooks.verify(SECRET, request.headers, request.body, now=time.time())
-            told.setdefault(id, json.loads(request.body))
-        return list(told.values())
-
-
 @pytest.fixture
 def agent():
-    with Agent() as server:
+    with Agent(SECRET) as server:
         yield server
 
 
