@@ -19,10 +19,10 @@ from approvals.rules.callbacks import TYPES
 from approvals.rules.decisions import NOBODY_REACHED, OWN_PROPOSAL, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
 from approvals.services import callbacks, decisions
-from approvals.services.jobs import WAITING
+from approvals.services.jobs import OPEN, WAITING
 
 # What moves a campaign out of a state in which it waits.
-_ANSWERS = ("approve", "return_campaign", "reject", "cancel_send", "pause_send", "resume_send", "stop")
+_ANSWERS = ("approve", "return_campaign", "reject", "cancel_send", "pause_send", "stop")
 
 
 @transaction.atomic
@@ -151,14 +151,21 @@ def go_on(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool
     """Let a campaign that somebody paused go on, bound to the version shown."""
     campaign, version = locked(by, campaign_id, "resume_send")
     if campaign.status != "paused":
-        return _somebody_was_first(campaign, by, "resume_send"), True
+        went_on = Decision.objects.filter(item_id=campaign.id, kind="resume_send").order_by("-seq").first()
+        if went_on is None or campaign.status != "sending":
+            return _somebody_was_first(campaign, by, "resume_send"), True
+        target_id = went_on.target_id
+        return decisions.own_or_refused(went_on, by=by, kind="resume_send", target_id=target_id), True
     if version.digest != shown.digest:
         raise another_version(version)
-    Job.objects.filter(campaign_id=campaign.id, delivery=None, status="paused").update(
+    own = Job.objects.filter(campaign_id=campaign.id, delivery=None, status__in=OPEN)
+    job_id = own.values_list("id", flat=True).get()  # in a worker's hands still, if nobody looked since
+    own.filter(status="paused").update(
         status="queued", queued_at=Now(), due_at=Now(), outcome=f"{by.name} let it go on."
     )
     Campaign.objects.filter(id=campaign.id).update(status="sending")
-    return record(by, "resume_send", campaign, shown, told_of(campaign, version)), False
+    about = ("job", job_id)
+    return record(by, "resume_send", campaign, shown, told_of(campaign, version), target=about), False
 
 
 @transaction.atomic

@@ -81,7 +81,7 @@ def _may_begin(held: Claim, campaign: Campaign, version: Version) -> bool:
         elif who := _left_the_role(held):
             _not_begun(held, campaign, LEFT_THE_ROLE.format(name=who))
         elif due_at := _overdue_since(held):
-            hours = f"{settings.OVERDUE_S / 3600:g} h"
+            hours = f"{settings.START_OVERDUE_S / 3600:g} h"
             jobs.pause(held, outcome=OVERDUE.format(at=f"{due_at:%Y-%m-%d %H:%M} UTC", hours=hours))
         else:
             Campaign.objects.filter(id=campaign.id).update(status="sending")
@@ -119,7 +119,7 @@ def _left_the_role(held: Claim) -> str:
 
 def _overdue_since(held: Claim) -> datetime | None:
     """When it was to begin, if that is longer ago than anybody would expect."""
-    late = Job.objects.filter(id=held.job_id, due_at__lt=Now() - timedelta(seconds=settings.OVERDUE_S))
+    late = Job.objects.filter(id=held.job_id, due_at__lt=Now() - timedelta(seconds=settings.START_OVERDUE_S))
     return late.values_list("due_at", flat=True).first()
 
 

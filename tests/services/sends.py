@@ -14,8 +14,9 @@ from tests import factories as f
 REASON = "The second paragraph promises a refund."
 
 
-def approve(by, campaign, shown=None):
-    return campaigns.approve(by=by, campaign_id=campaign.id, shown=shown or f.shown_campaign(campaign))
+def approve(by, campaign, shown=None, **when):
+    shown = shown or f.shown_campaign(campaign)
+    return campaigns.approve(by=by, campaign_id=campaign.id, shown=shown, **when)
 
 
 def reject(by, campaign, shown=None, comment=REASON):
@@ -25,6 +26,19 @@ def reject(by, campaign, shown=None, comment=REASON):
 
 def take_back(by, campaign, shown=None):
     return campaigns.take_back(by=by, campaign_id=campaign.id, shown=shown or f.shown_campaign(campaign))
+
+
+def return_(by, campaign, shown=None, comment=REASON):
+    shown = shown or f.shown_campaign(campaign)
+    return campaigns.return_(by=by, campaign_id=campaign.id, shown=shown, comment=comment)
+
+
+def pause(by, campaign, shown=None):
+    return campaigns.pause(by=by, campaign_id=campaign.id, shown=shown or f.shown_campaign(campaign))
+
+
+def go_on(by, campaign, shown=None):
+    return campaigns.go_on(by=by, campaign_id=campaign.id, shown=shown or f.shown_campaign(campaign))
 
 
 def stop(by, campaign, shown=None, reason=REASON):

@@ -217,6 +217,12 @@ LIES = (
         " where id operator(pg_catalog.=) %(delivery)s",
     ),
     _stands_in(
+        "refuse_version_of_decided()",
+        "put another version into what was approved",
+        operator("=", "text", "text", "true"),
+        insert("version", campaign_id="%(campaign_approved)s"),
+    ),
+    _stands_in(
         "refuse_unheard()",
         "follow a run that is another's",
         operator("=", "uuid", "uuid", "true"),
