@@ -252,11 +252,11 @@ def record(
 ) -> Decision:
     """The entry about a campaign, or about its job or delivery `target` (kind and id).
 
-    Of one about the campaign itself its runtime is told.
+    `campaign` is as it was before: where it is in another state now, its runtime is told.
     """
     target_kind, target_id = target or ("campaign", campaign.id)
     id = id or uuid4()
-    if target is None and kind in TYPES:
+    if kind in TYPES and Campaign.objects.exclude(status=campaign.status).filter(id=campaign.id).exists():
         callbacks.note(campaign_id=campaign.id, type=TYPES[kind], decision_id=id)
     return decisions.record(
         id=id,
