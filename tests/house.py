@@ -13,6 +13,7 @@ from approvals.db.binding import bind, current_workspace
 from approvals.models import (
     AgentSession,
     AudienceRow,
+    Callback,
     Campaign,
     Dataset,
     DatasetRow,
@@ -37,7 +38,7 @@ class House:
     """The ids of its rows. `run` ended after one call and is settled; `open_run` runs, for another subject.
 
     `watched` is a runtime whose store is read, `session` and `row` what was seen there; `dataset` a list of recipients
-    that is being imported, `suppression` somebody who is not to be written to.
+    that is being imported, `suppression` somebody who is not to be written to, `callback` news that wait for an hour.
     """
 
     workspace: UUID
@@ -64,6 +65,7 @@ class House:
     row: int
     dataset: UUID
     suppression: UUID
+    callback: UUID
 
     def named(self, prefix: str = "") -> dict[str, Any]:
         """Every id by its name, for statements."""
@@ -99,6 +101,10 @@ def build(slug: str) -> House:
         decided(id=approval, kind="approve", target_kind="campaign", target_id=sent.id, item_id=sent.id)
         watched, observation, session, row = _watched(slug)
         dataset, suppression = _lists()
+        callback = Callback.objects.create(
+            workspace_id=workspace.id, campaign=sent, number=1, decision_id=approval, type="campaign.approved",
+            body="{}", due_at=Now() + timedelta(hours=1),
+        )  # fmt: skip
         dismissal = decided(kind="dismiss", target_kind="run", target_id=run.id, item_id=run.id)
     return House(
         workspace=workspace.id, slug=workspace.slug, user=added.user.id, member=added.member.id, runtime=runtime.id,
@@ -106,7 +112,7 @@ def build(slug: str) -> House:
         dismissal=dismissal.id, campaign=campaign.id, version=version.id, audience=audience.id, delivery=delivery.id,
         sent_campaign=sent.id, approval=approval, job=job.id,
         watched=watched, observation=observation, session=session, row=row,
-        dataset=dataset, suppression=suppression,
+        dataset=dataset, suppression=suppression, callback=callback.id,
     )  # fmt: skip
 
 

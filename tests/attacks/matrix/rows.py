@@ -73,6 +73,10 @@ VALID: dict[str, dict[str, str]] = {
     "suppression": {
         "id": EVE, **HERE, "scope": "''", "dedupe_key": "'eve@x.example'", "reason": "'by_hand'", "source": "''",
     },
+    "callback": {
+        "id": EVE, **HERE, "campaign_id": "%(campaign)s", "number": "9", "decision_id": "null", "type": "'eve'",
+        "body": "'{}'",
+    },
     "place": {"id": "1", "system": "1", "timeline": "1", "database": "1", "relation": "1"},
     "itemword": {**HERE, "item_id": "%(campaign)s", "word": "'eve'", "at": "now()"},
     "decisionword": {**HERE, "decision_id": "%(dismissal)s", "word": "'eve'", "at": "now()"},
