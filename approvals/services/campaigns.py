@@ -3,7 +3,7 @@
 What became of single deliveries is decided in services/deliveries.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -18,6 +18,7 @@ from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspa
 from approvals.rules.callbacks import TYPES
 from approvals.rules.decisions import NOBODY_REACHED, OWN_PROPOSAL, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
+from approvals.rules.zones import why_not_at, written, zone_named
 from approvals.services import callbacks, decisions
 from approvals.services.jobs import OPEN, WAITING
 
@@ -42,8 +43,14 @@ def approve(
         raise Conflict(OWN_PROPOSAL, code="own_proposal")
     if not Delivery.objects.filter(version_id=version.id, state="planned").exists():
         raise Conflict(NOBODY_REACHED, code="no_audience")
-    _refuse_too_late(campaign, at)
-    hold_s = Workspace.objects.values_list("hold_s", flat=True).get()
+    hold_s, now = Workspace.objects.annotate(now=Now()).values_list("hold_s", "now").get()
+    if campaign.send_by is not None and campaign.send_by < now:
+        raise Conflict(TOO_LATE, code="send_by_passed")
+    chosen: dict[str, str] = {}
+    if at is not None:
+        if reason := why_not_at(at, now=now, hold_s=hold_s, send_by=campaign.send_by):
+            raise Invalid("at", reason)
+        chosen = written(at, zone_named(zone or "UTC"))
     held_until = Now() + timedelta(seconds=hold_s)
     Campaign.objects.filter(id=campaign.id).update(status="approved")
     decision_id = uuid4()
@@ -55,27 +62,10 @@ def approve(
         status="held" if hold_s or at else "queued",
         due_at=Greatest(held_until, at) if at else held_until,
     )
-    evidence = told_of(campaign, version)
-    if at is not None:
-        evidence |= {"at": at.astimezone(UTC).isoformat(), "zone": zone}
+    evidence = told_of(campaign, version) | chosen
     decision = record(by, "approve", campaign, shown, evidence, id=decision_id)
     faults.point("decide.before_commit")
     return decision, False
-
-
-def _refuse_too_late(campaign: Campaign, at: datetime | None) -> None:
-    """Conflict once the proposer's time is over, Invalid for a time that is over, or is after the proposer's."""
-    this = Campaign.objects.filter(id=campaign.id)
-    if this.filter(send_by__lt=Now()).exists():
-        raise Conflict(TOO_LATE, code="send_by_passed")
-    if at is None:
-        return
-    if not this.annotate(now=Now()).filter(now__lt=at).exists():
-        raise Invalid("at", "This time is over. Choose a later one, or approve for now.")
-    if campaign.send_by is not None and at > campaign.send_by:
-        raise Invalid(
-            "at", "This is after the time by which the campaign is to be sent. Choose an earlier one."
-        )
 
 
 @transaction.atomic

@@ -40,9 +40,10 @@ def setup_page(
     runtimes: Sequence[RuntimeRow],
     untold: Sequence[Untold] = (),
     form: forms.Form,
+    sending: forms.Form,
     now: datetime,
 ) -> SetupPage:
-    """The whole page; `form` is empty, or what was sent with what is wrong with it.
+    """The whole page; each form is as it stands, or what was sent with what is wrong with it.
 
     `untold` is what the runtimes could not be told.
     """
@@ -52,6 +53,8 @@ def setup_page(
         ),
         form=form,
         add_url=places.add_runtime(),
+        sending=sending,
+        sending_url=places.set_sending(),
         empty=None
         if runtimes
         else Empty(

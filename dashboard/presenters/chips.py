@@ -161,6 +161,7 @@ _TRIED = {
     "suppress": "suppression",
     "unsuppress": "release",
     "runtime_changed": "new address",
+    "workspace_held": "new way of sending",
 }
 
 

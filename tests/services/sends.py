@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from approvals.models import Campaign, Decision, Delivery, Job, QueueItem
+from approvals.models import Decision, Delivery, Job, QueueItem
 from approvals.rules.content import Content
 from approvals.services import campaigns, deliveries, jobs, rounds, sending
 from approvals.services.jobs import Claim
@@ -47,7 +47,7 @@ def stop(by, campaign, shown=None, reason=REASON):
 
 
 def resolve(by, delivery, resolution, *, shown=None, reason=REASON):
-    shown = shown or f.shown_campaign(Campaign(id=delivery.campaign_id))
+    shown = shown or f.shown_delivery(delivery)
     return deliveries.resolve(
         by=by, delivery_id=delivery.id, shown=shown, resolution=resolution, reason=reason
     )

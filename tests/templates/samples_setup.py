@@ -9,7 +9,7 @@ from uuid import UUID
 
 from approvals.selectors.callbacks import Untold
 from approvals.selectors.runtimes import Observed, RuntimeRow
-from dashboard.forms.setup import CallbackForm, DatabaseForm, RuntimeForm
+from dashboard.forms.setup import CallbackForm, DatabaseForm, RuntimeForm, SendingForm
 from dashboard.presenters.build_setup import reading_of, runtime_page, setup_page
 from dashboard.presenters.places import Places
 from dashboard.presenters.shell import NavItem
@@ -70,6 +70,7 @@ WRONG.add_error("name", 'There is already a runtime "booking-prod" in this works
 WRONG.add_error(
     "database_url", "The database address begins with postgresql://; other databases are not read."
 )
+SENDING = SendingForm(initial={"hold_s": 60, "messages_per_minute": 0})
 UNTOLD = [
     Untold(UUID(int=7), f"Spring news {HOSTILE}", HTTP.id, "campaign.returned", NOW - timedelta(hours=11), 7,
            f"It answered with an error (500 Internal Server Error): “{HOSTILE}”."),
@@ -77,10 +78,14 @@ UNTOLD = [
            "It answered that it wants no more callbacks (410 Gone)."),
 ]  # fmt: skip
 SETUP = setup_page(
-    places=PLACES, runtimes=[FIRST, HTTP, TROUBLED, STEADY], untold=UNTOLD, form=RuntimeForm(), now=NOW
-)
-SETUP_WRONG = setup_page(places=PLACES, runtimes=[STEADY], form=WRONG, now=NOW)
-SETUP_EMPTY = setup_page(places=PLACES, runtimes=[], form=RuntimeForm(), now=NOW)
+    places=PLACES, runtimes=[FIRST, HTTP, TROUBLED, STEADY], untold=UNTOLD, form=RuntimeForm(), sending=SENDING,
+    now=NOW,
+)  # fmt: skip
+SETUP_WRONG = setup_page(
+    places=PLACES, runtimes=[STEADY], form=WRONG,
+    sending=SendingForm({"hold_s": "99999999", "messages_per_minute": "-1"}), now=NOW,
+)  # fmt: skip
+SETUP_EMPTY = setup_page(places=PLACES, runtimes=[], form=RuntimeForm(), sending=SENDING, now=NOW)
 RUNTIME = runtime_page(
     places=PLACES, runtime=TROUBLED, form=DatabaseForm(), listening=CallbackForm(), now=NOW
 )

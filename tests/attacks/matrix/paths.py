@@ -212,7 +212,7 @@ LIES = (
         "update approvals_job set fence = fence - 1 where id = %(job_running)s",
     ),
     _stands_in(
-        "refuse_attempt_of_another()",
+        "refuse_step_of_delivery()",
         "attempt under another campaign's approval",
         operator("=", "uuid", "uuid", "true"),
         "update approvals_delivery set state = 'attempting', attempted_at = now(), job_id = %(job_running)s, fence = 5"

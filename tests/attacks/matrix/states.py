@@ -118,7 +118,7 @@ ERASED = "erased_at = now(), vars = '{}', email = '', address = ''"
 AUTHORITY = (
     *(
         Case(
-            guard="trigger approvals_delivery delivery_attempt_is_released",
+            guard="trigger approvals_delivery delivery_transition",
             what=what,
             attack=attack,
             refusal="(delivery_attempt_is_released)",
