@@ -70,6 +70,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "campaigns/page.html",
         {"shell": SHELL, "page": samples_more.CAMPAIGN_TIME_WRONG},
     ),
+    "campaign-untold": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_UNTOLD}),
     "campaign-quiet": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_QUIET}),
     "recipients": ("campaigns/recipients.html", {"shell": SHELL, "page": samples_review.RECIPIENTS}),
     "recipients-nobody": (
