@@ -370,7 +370,6 @@ WRONG = {
     (*SET_DATABASE, "--name", "nest", "--database-url", "postgresql://h/x"): 'There is no runtime "nest"',
     (*SET_DATABASE, "--name", "nest"): "required: --database-url",
     (*RUNTIME[:1], "set-callback", *RUNTIME[2:], "--name", "nest", "--url", "http://x"): 'no runtime "nest"',
-    (*RUNTIME[:1], "set-callback", *RUNTIME[2:], "--name", "nest", "--url", "x"): 'no runtime "nest"',
     (*RUNTIME[:1], "set-callback", *RUNTIME[2:], "--name", "nest"): "required: --url",
     (*TOKEN, "--runtime", "nest"): 'There is no runtime "nest" in this workspace',
     ("token", "revoke", "--workspace", "acme-support", "--token", "sl_x"): 'There is no token "sl_x"',
