@@ -125,7 +125,7 @@ def test_a_worker_that_was_held_up_says_nothing(desk, mia, campaign, agent, sett
     reject(mia, campaign)
     wake(desk, *outbox())
     assert agent.connections == 0
-    assert outbox()[0].status == "waiting"
+    assert (outbox()[0].status, outbox()[0].answer) == ("waiting", "")
 
 
 def test_a_wake_up_for_nothing_does_nothing(desk, mia, campaign, agent):
