@@ -125,6 +125,7 @@ _DECISION = {
     "resume_replay": Chip("Replay resumed", "info"),
     "resume_send": Chip("Sending resumed", "info"),
     "send_test": Chip("Test to oneself", "info"),
+    "tell_again": Chip("Told again", "info"),
     "suppress": Chip("Suppressed", "warn"),
     "unsuppress": Chip("Released", "info"),
     "erased": Chip("Erased", "warn"),
@@ -158,9 +159,10 @@ _TRIED = {
     "send_test": "test",
     "runtime_added": "new runtime",
     "dataset_imported": "new list",
+    "tell_again": "news told again",
     "suppress": "suppression",
     "unsuppress": "release",
-    "runtime_changed": "new database address",
+    "runtime_changed": "new address",
     "workspace_held": "new way of sending",
 }
 

@@ -70,6 +70,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "campaigns/page.html",
         {"shell": SHELL, "page": samples_more.CAMPAIGN_TIME_WRONG},
     ),
+    "campaign-untold": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_UNTOLD}),
     "campaign-quiet": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_QUIET}),
     "recipients": ("campaigns/recipients.html", {"shell": SHELL, "page": samples_review.RECIPIENTS}),
     "recipients-nobody": (
@@ -88,6 +89,14 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "setup-wrong": ("setup/page.html", {"shell": samples_setup.SHELL, "page": samples_setup.SETUP_WRONG}),
     "setup-empty": ("setup/page.html", {"shell": samples_setup.SHELL, "page": samples_setup.SETUP_EMPTY}),
     "runtime": ("setup/runtime.html", {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME}),
+    "runtime-http": (
+        "setup/runtime.html",
+        {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME_HTTP},
+    ),
+    "runtime-secret": (
+        "setup/runtime.html",
+        {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME_SECRET},
+    ),
     "lists": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS}),
     "lists-wrong": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS_WRONG}),
     "lists-empty": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS_EMPTY}),
