@@ -38,6 +38,7 @@ _GIVEN = {
     "state": "State then",
     "reply": "The server said",
     "version": "Version",
+    "was": "The campaign before",
     "to_send": "People who would get it",
     "excluded": "Excluded",
     "attached": "Attached files",
@@ -84,9 +85,12 @@ _GIVEN = {
     "tests_taken_back": "Tests taken back",
     "tests_in_doubt": "Tests in doubt",
 }
-_STATES = ("status", "run_status")
+_STATES = ("status", "run_status", "was")
 _CAME_OF_IT = {
     "reject": "Nothing was sent. Whoever proposed it can read the comment.",
+    "return_campaign": "Nothing was sent. Whoever proposed it can read the comment, and propose another version.",
+    "new_version": "It waited for a decision of its own. Of the version before nothing more was sent.",
+    "pause_send": "What was under way ended; nothing more went out until somebody let it go on.",
     "declare_interrupted": "The run counted as interrupted from then on and waited for a decision.",
     "dismiss": "It left the queue.",
     "reopen": "It waited for a decision again.",

@@ -108,6 +108,12 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/campaigns/<uuid>/recipients", reads="view", about="campaign", query="?show=lacking&q=ann"),
     Address("w/<slug>/campaigns/<uuid>/recipients.csv", reads="view", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/approve", decides="approve", about="campaign"),
+    Address("w/<slug>/campaigns/<uuid>/versions/<number>/", reads="view", about="campaign"),
+    Address("w/<slug>/campaigns/<uuid>/versions/<number>/recipients", reads="view", about="campaign", query="?q=ann"),
+    Address("w/<slug>/campaigns/<uuid>/versions/<number>/recipients.csv", reads="view", about="campaign"),
+    Address("w/<slug>/campaigns/<uuid>/return", decides="return_campaign", about="campaign", form=REASON),
+    Address("w/<slug>/campaigns/<uuid>/pause", decides="pause_send", about="campaign"),
+    Address("w/<slug>/campaigns/<uuid>/go-on", decides="resume_send", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/approve-at", reads="view", decides="approve", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/reject", decides="reject", about="campaign", form=REASON),
     Address("w/<slug>/campaigns/<uuid>/take-back", decides="cancel_send", about="campaign"),
@@ -201,6 +207,7 @@ def _plain(route: str) -> str:
         ("<str:name>", "<name>"),
         ("<str:key>", "<key>"),
         ("<str:token>", "<token>"),
+        ("<int:number>", "<number>"),
     ):
         route = route.replace(long, short)
     for kind in ("uuid", "uuidstr"):
@@ -220,6 +227,7 @@ def path_of(route: str, slug: str = "", *ids: UUID | str) -> str:
         ("^(?P<rest>.*)$", "nowhere"),
         ("<key>", "abc"),
         ("<token>", "abc"),
+        ("<number>", "1"),
     ):
         path = path.replace(pattern, example)
     return path

@@ -19,6 +19,7 @@ from tests.templates import (
     samples_run,
     samples_schedule,
     samples_setup,
+    samples_versions,
 )
 from tests.templates.samples import SHELL, Note
 
@@ -71,6 +72,15 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         {"shell": SHELL, "page": samples_more.CAMPAIGN_TIME_WRONG},
     ),
     "campaign-untold": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_UNTOLD}),
+    "campaign-versions": (
+        "campaigns/page.html",
+        {"shell": SHELL, "page": samples_versions.CAMPAIGN_VERSIONS},
+    ),
+    "campaign-returned": (
+        "campaigns/page.html",
+        {"shell": SHELL, "page": samples_versions.CAMPAIGN_RETURNED},
+    ),
+    "version": ("campaigns/version.html", {"shell": SHELL, "page": samples_versions.VERSION}),
     "campaign-quiet": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_QUIET}),
     "recipients": ("campaigns/recipients.html", {"shell": SHELL, "page": samples_review.RECIPIENTS}),
     "recipients-nobody": (
@@ -143,6 +153,7 @@ FRAGMENTS: dict[str, tuple[str, dict[str, Any]]] = {
         "campaigns/_schedule.html#schedule",
         {"reload_url": "/w/northwind/campaigns/1/"},
     ),
+    "version-preview": ("campaigns/version.html#preview", {"preview": samples_versions.VERSION.preview}),
     "campaign-preview": ("campaigns/page.html#preview", {"preview": samples_more.CAMPAIGN.preview}),
 }
 

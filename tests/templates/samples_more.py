@@ -154,6 +154,8 @@ PROGRESS = Progress(
         Count("to go", "13"),
     ),
     moving=True,
+    earlier="Version 1 before it: 150 sent, 2 in doubt. Together with this one it was sent to 171 people.",
+    can_pause=True,
     can_stop=True,
     task="0b6f2f0e-5b7e-4f3e-9a55-1f3c9e4c2d10",
 )
@@ -230,6 +232,7 @@ CAMPAIGN_SENDING = replace(
         ),
     ),
     acts=CampaignActs(
+        pause=Act(**ACT),
         stop=ReasonAct(**ACT),
         take_back=Act(**ACT),
         closed="It was approved; the sending goes on by itself.",
