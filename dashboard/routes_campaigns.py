@@ -2,12 +2,14 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.views import campaigns, recipients
+from dashboard.views import campaigns, proposals, recipients
 
 _ONE = "campaigns/<uuid:campaign_id>/"
 
 campaign_routes: list[URLPattern] = [
+    path("campaigns/new/", proposals.new, name="campaign_new"),
     path(_ONE, campaigns.page, name="campaign"),
+    path(f"{_ONE}new-version", proposals.new_version, name="campaign_new_version"),
     path(f"{_ONE}live", campaigns.live, name="campaign_live"),
     path(f"{_ONE}message/<uuid:delivery_id>", campaigns.message, name="campaign_message"),
     path(f"{_ONE}message/<uuid:delivery_id>/source", campaigns.source, name="campaign_source"),

@@ -38,6 +38,7 @@ class Paused:
 class CampaignFacts:
     """A campaign and where it stands.
 
+    `proposer` is the kind and id of whoever proposed the newest version, who does not approve it.
     `counts` are those of `campaign_counts`; `waiting` are the deliveries in doubt or failed that nobody has answered
     for yet, by state. `job` is the execution of its newest approval; `paused` what of it waits for a person.
     `restored`: the database was restored since it was proposed, so more may have become of it than it knows.
@@ -56,6 +57,7 @@ class CampaignFacts:
     version_id: UUID
     version: int
     digest: str
+    proposer: tuple[str, str]
     content: Content
     counts: Mapping[str, int]
     waiting: Mapping[str, int]
@@ -134,6 +136,7 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
         version_id=version.id,
         version=version.number,
         digest=version.digest,
+        proposer=(version.proposer_kind, version.proposer_id),
         content=Content(
             version.from_address, version.reply_to, version.subject_line, version.text, version.html
         ),

@@ -16,9 +16,9 @@ from approvals.access.runs import run_for_bearer
 from approvals.db.binding import current_workspace
 from approvals.exceptions import Conflict, Invalid, NotFound
 from approvals.models import Campaign, Dataset, Runtime, Version
-from approvals.rules.addresses import Mailbox, Refused, check_header, check_mailbox
+from approvals.rules.addresses import Mailbox
 from approvals.rules.digests import canonical
-from approvals.rules.proposals import Proposal, body_of
+from approvals.rules.proposals import Proposal, body_of, check_terms
 from approvals.rules.shown import Shown
 from approvals.selectors.campaign_counts import newest_version
 from approvals.services import filling, versions
@@ -111,14 +111,7 @@ def _begin(by: Actor | TokenBearer, proposal: Proposal, digest: str) -> Campaign
 
 def _checked(by: Actor | TokenBearer, proposal: Proposal) -> Mailbox:
     """The sender; Invalid for a header field that cannot be written, or a list that cannot be used."""
-    sender = check_mailbox(proposal.sender)
-    if isinstance(sender, Refused):
-        raise Invalid("from", sender.reason)
-    reply_to = check_mailbox(proposal.reply_to) if proposal.reply_to else None
-    if isinstance(reply_to, Refused):
-        raise Invalid("reply_to", reply_to.reason)
-    if reason := check_header(proposal.subject):
-        raise Invalid("subject", reason)
+    sender = check_terms(proposal)
     if proposal.dataset_id is not None:
         filling.usable(_list_of(by, proposal.dataset_id), proposal.where)
     return sender

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from approvals.rules.decisions import NOBODY_REACHED, RESTORED, TOO_LATE
+from approvals.rules.decisions import NOBODY_REACHED, OWN_PROPOSAL, RESTORED, TOO_LATE
 from approvals.selectors.campaigns import CampaignFacts, Paused, Trouble
 from dashboard.forms.shown import pack
 from dashboard.forms.tried import Tried
@@ -86,7 +86,7 @@ def _acts(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
             failed = facts.job.outcome if facts.job and facts.job.status == "failed" else ""
             before = plain(failed) or (RESTORED if facts.restored else "")
             return CampaignActs(
-                approve=replace(approve, refused=approve.refused or _impossible(facts, now)),
+                approve=replace(approve, refused=approve.refused or _impossible(facts, hand, now)),
                 approve_text=f"Approve for {plural(facts.counts['planned'], 'person', 'people')}",
                 binding=(
                     f"Bound to exactly this text and these recipients (digest {facts.digest[:12]})."
@@ -116,8 +116,10 @@ def _acts(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
             return CampaignActs(closed=_CLOSED.get(status, ""))
 
 
-def _impossible(facts: CampaignFacts, now: datetime) -> str:
-    """Why nobody can approve it, whoever they are."""
+def _impossible(facts: CampaignFacts, hand: Hand, now: datetime) -> str:
+    """Why it cannot be approved: by whoever proposed it, or by anybody."""
+    if facts.proposer == (hand.actor.kind, hand.actor.id):
+        return OWN_PROPOSAL
     if not facts.counts["planned"]:
         return NOBODY_REACHED
     return TOO_LATE if facts.send_by and facts.send_by < now else ""

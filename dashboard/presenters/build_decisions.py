@@ -33,6 +33,7 @@ DID: Mapping[str, str] = {
     "cancel_replay": "took back the replay of {x}",
     "cancel_send": "took back the approval of {x}",
     "stop": "stopped {x}",
+    "new_version": "proposed another version of {x}",
     "refused": "was refused a decision on {x}",
     "outcome": "wrote down what came of {x}",
     "resume_replay": "let the replay of {x} go on",

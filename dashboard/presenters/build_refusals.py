@@ -32,6 +32,7 @@ TRIED = {
     ("campaigns", "reject"): "reject",
     ("campaigns", "take-back"): "take back the approval of",
     ("campaigns", "stop"): "stop",
+    ("campaigns", "new-version"): "propose another version of",
     ("deliveries", "resolve"): "resolve a delivery of",
 }
 _TITLES = {

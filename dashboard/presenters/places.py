@@ -35,6 +35,14 @@ class Places:
         """One campaign."""
         return _with(_address_of("campaign", self.slug, campaign_id), query)
 
+    def new_campaign(self, query: str = "") -> str:
+        """Where a member proposes a campaign."""
+        return _with(reverse("campaign_new", args=[self.slug]), query)
+
+    def new_version(self, campaign_id: UUID | str) -> str:
+        """Where a member proposes another version of one."""
+        return _address_of("campaign_new_version", self.slug, campaign_id)
+
     def recipients(self, campaign_id: UUID | str, query: str = "") -> str:
         """Everybody in the list of a campaign."""
         return _with(reverse("campaign_recipients", args=[self.slug, campaign_id]), query)
