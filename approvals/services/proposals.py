@@ -66,10 +66,10 @@ def revise(*, by: Actor, campaign_id: UUID, shown: Shown, proposal: Proposal) ->
 
     NotFound, NotAllowed, Stale where another version is there by now, Conflict once the campaign is closed, Invalid.
     """
-    campaign_for(by, campaign_id)
-    require_may_propose(by)
     digest = keyed_digest(canonical(body_of(proposal) | {"after": shown.digest}))
     with transaction.atomic():
+        campaign_for(by, campaign_id)
+        require_may_propose(by)
         campaign = Campaign.objects.select_for_update(no_key=True).get(id=campaign_id)
         if Version.objects.filter(campaign_id=campaign.id, body_digest=digest).exists():
             return campaign  # the second click of a double click

@@ -32,6 +32,10 @@ _BOTH = "You chose everybody and named a filter too. Choose only some of the row
 _FIELDS = {"from": "sender", "where": "value", "dataset_id": "dataset"}
 
 
+def _uncut(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in attributes.items() if name != "maxlength"}
+
+
 class Line(forms.CharField):
     """One line of text, without anything in it that could begin another one."""
 
@@ -52,7 +56,7 @@ class Line(forms.CharField):
 
     def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
         """Without a length, at which a browser would cut off what is pasted."""
-        return {**super().widget_attrs(widget), "maxlength": None, "autocomplete": "off"}
+        return {**_uncut(super().widget_attrs(widget)), "autocomplete": "off"}
 
 
 class Body(forms.CharField):
@@ -74,7 +78,7 @@ class Body(forms.CharField):
 
     def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
         """Without a length, as in `Line`."""
-        return {**super().widget_attrs(widget), "maxlength": None}
+        return _uncut(super().widget_attrs(widget))
 
 
 class ProposalForm(forms.Form):
