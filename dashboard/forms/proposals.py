@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from approvals.api.fields import LONG, NOTE, SHORT, TEXT
 from approvals.exceptions import Invalid
-from approvals.rules.addresses import Refused, check_header, check_recipient
+from approvals.rules.addresses import Refused, check_header, check_mailbox, check_recipient
 from approvals.rules.proposals import Proposal, Recipient
 from dashboard.forms.shown import pack, unpack
 from dashboard.presenters.text import plain
@@ -30,6 +30,12 @@ MISSING = "This is missing."
 _BOTH = "You chose everybody and named a filter too. Choose only some of the rows, or leave the filter empty."
 # How the services call what stands in a field of another name here.
 _FIELDS = {"from": "sender", "where": "value", "dataset_id": "dataset"}
+
+
+def _mailbox(value: str) -> None:
+    found = check_mailbox(value)
+    if isinstance(found, Refused):
+        raise ValidationError(found.reason)
 
 
 def _uncut(attributes: dict[str, Any]) -> dict[str, Any]:
@@ -88,8 +94,18 @@ class ProposalForm(forms.Form):
     purpose = Body(
         "Why these people get it", longest=NOTE, rows=2, required=False, help_text="For whoever decides."
     )
-    sender = Line("From", help_text="One address, with a name if you like: Shop <news@shop.example>")
-    reply_to = Line("Reply to", required=False, help_text="Where answers go, if not to the address above.")
+    # Help is printed as markup.
+    sender = Line(
+        "From",
+        validators=[_mailbox],
+        help_text="One address, with a name if you like: Shop &lt;news@shop.example&gt;",
+    )
+    reply_to = Line(
+        "Reply to",
+        validators=[_mailbox],
+        required=False,
+        help_text="Where answers go, if not to the address above.",
+    )
     subject = Line("Subject")
     text = Body("Text", longest=TEXT, rows=12)
     html = Body(
@@ -215,12 +231,11 @@ class VersionForm(ProposalForm):
     def __init__(self, *given: Any, rest: int, lists: Sequence[Dataset], **more: Any) -> None:
         super().__init__(*given, **more)
         people = "person" if rest == 1 else "people"
-        of_lists = {"all": "Everybody on the list below", "some": "Only rows of the list below, with a value"}
+        of_lists = {"all": "Everybody on the list below", "some": "Rows of that list with a value"}
         _choices(
             self,
             "who",
-            {"rest": f"Everybody of this campaign who got nothing yet: {rest:,} {people}"}
-            | (of_lists if lists else {}),
+            {"rest": f"Whoever got nothing yet: {rest:,} {people}"} | (of_lists if lists else {}),
         )
         named = {str(one.id): f"{plain(one.name)[:100]}: {one.addressable:,} can be reached" for one in lists}
         _choices(self, "dataset", {"": "", **named})

@@ -116,7 +116,7 @@ def _of_list(dataset: Dataset, places: Places) -> tuple[Fact, ...]:
         Fact("List", summary_line(dataset.name, 100), places.dataset(dataset.id)),
         Fact("Can be reached", count(dataset.addressable), rows("addressable")),
         *(
-            Fact(f"{state.capitalize()}, with the reasons", count(getattr(dataset, state)), rows(state))
+            Fact(f"{state.capitalize()}, and why", count(getattr(dataset, state)), rows(state))
             for state in left_out
             if getattr(dataset, state)
         ),

@@ -147,7 +147,7 @@ class TestAnotherVersion:
         client, form, typed = revising(world, campaign)
         page = Read(client.get(world.at(f"campaigns/{campaign.id}/new-version")))
         assert said["sending"] in page
-        assert "Everybody of this campaign who got nothing yet: 2 people" in page.options
+        assert "Whoever got nothing yet: 2 people" in page.options
         send(client, form, **typed)
         assert addresses(world, versions(world)[1]) == ["a3@example.com", "a4@example.com"]
         assert the_campaign(world).status == "pending"

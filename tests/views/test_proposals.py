@@ -61,8 +61,8 @@ class TestToAList:
         page = Read(world.visit("support").get(world.at(f"campaigns/new/?list={dataset.id}")))
         for said in (
             "Can be reached 2",
-            "Refused, with the reasons 1",
-            "{{ first_name }} {{ city }}",
+            "Refused, and why 1",
+            "{{ first_name }}, {{ city }}",
             "somebody else looks at it and approves it",
         ):
             assert said in page
