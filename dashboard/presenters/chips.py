@@ -162,6 +162,7 @@ _TRIED = {
     "suppress": "suppression",
     "unsuppress": "release",
     "runtime_changed": "new database address",
+    "workspace_held": "new way of sending",
 }
 
 
