@@ -83,7 +83,9 @@ def _end_replaced(held: Claim, campaign: Campaign) -> str:
     _skip_left(held)
     began = Delivery.objects.filter(job_id=held.job_id).exists()
     status, said = ("done", f"{REPLACED}{_told(held)}") if began else ("failed", CHANGED)
-    return status if jobs.finish(held, status, said, then=lambda: _finish_campaign(campaign, held)) else "lost"
+    return (
+        status if jobs.finish(held, status, said, then=lambda: _finish_campaign(campaign, held)) else "lost"
+    )
 
 
 def _may_begin(held: Claim, campaign: Campaign) -> bool:

@@ -195,7 +195,8 @@ class TestProposing:
         body = a_campaign()
         assert answer.json["digest"] == version.digest == version_digest(
             headers={
-                "version": "1", "name": body["name"], "purpose": body["purpose"], "send_by": "2026-06-01T06:00:00+00:00",
+                "version": "1", "name": body["name"],
+                "purpose": body["purpose"], "send_by": "2026-06-01T06:00:00+00:00",
                 "from": body["from"], "reply_to": body["reply_to"], "subject": body["subject"],
             },
             text=body["text"], html=body["html"], recipients=told,

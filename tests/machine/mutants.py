@@ -51,7 +51,9 @@ def drops_the_fence_of_deliveries(lab: Lab) -> None:
 
     settle_and_open = rounds.settle_and_open
 
-    def unfenced(held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any, *_: Any) -> Any:
+    def unfenced(
+        held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any, *_: Any
+    ) -> Any:
         with transaction.atomic():
             for one in endings:
                 Delivery.objects.filter(id=one.delivery_id).update(state=one.state, reply=one.reply)
