@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.views import campaigns, proposals, recipients, scheduling
+from dashboard.views import attachments, campaigns, proposals, recipients, scheduling
 
 _ONE = "campaigns/<uuid:campaign_id>/"
 
@@ -12,7 +12,8 @@ campaign_routes: list[URLPattern] = [
     path(f"{_ONE}new-version", proposals.new_version, name="campaign_new_version"),
     path(f"{_ONE}live", campaigns.live, name="campaign_live"),
     path(f"{_ONE}message/<uuid:delivery_id>", campaigns.message, name="campaign_message"),
-    path(f"{_ONE}message/<uuid:delivery_id>/source", campaigns.source, name="campaign_source"),
+    path(f"{_ONE}message/<uuid:delivery_id>/source", attachments.source, name="campaign_source"),
+    path(f"{_ONE}attachments/<uuid:attached_id>", attachments.download, name="campaign_attachment"),
     path(f"{_ONE}recipients", recipients.page, name="campaign_recipients"),
     path(f"{_ONE}recipients.csv", recipients.export, name="campaign_recipients_csv"),
     path(f"{_ONE}approve", campaigns.approve, name="campaign_approve"),

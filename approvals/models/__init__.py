@@ -1,5 +1,6 @@
 """The nouns, one a file. What must hold between them is in `sql/`."""
 
+from approvals.models.attachment import Attachment, VersionAttachment
 from approvals.models.beat import Beat
 from approvals.models.campaign import AudienceRow, Campaign, Version
 from approvals.models.dataset import Dataset, DatasetRow
@@ -18,7 +19,7 @@ from approvals.models.user import User
 from approvals.models.workspace import Member, Workspace
 
 __all__ = [
-    "AgentSession", "AudienceRow", "Beat", "Campaign", "Dataset", "DatasetRow", "Decision", "Delivery", "Event", "Job",
-    "Member", "Observation", "Payload", "Place", "QueueItem", "Run", "RunTool", "Runtime", "StoredRow", "Suppression",
-    "Token", "ToolCall", "User", "Version", "Workspace",
+    "AgentSession", "Attachment", "AudienceRow", "Beat", "Campaign", "Dataset", "DatasetRow", "Decision", "Delivery",
+    "Event", "Job", "Member", "Observation", "Payload", "Place", "QueueItem", "Run", "RunTool", "Runtime",
+    "StoredRow", "Suppression", "Token", "ToolCall", "User", "Version", "VersionAttachment", "Workspace",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from approvals.exceptions import Invalid
 from approvals.rules.addresses import Mailbox, Refused, check_header, check_mailbox
+from approvals.rules.attachments import Wanted
 
 _NOT_KEPT = re.compile("[\x00\ud800-\udfff]")
 
@@ -43,13 +44,16 @@ class Proposal:
     dataset_id: UUID | None = None
     where: Mapping[str, str] | None = None  # columns of the list, and the value of each
     rest: bool = False
+    attachments: Sequence[Wanted] = ()
 
 
 def body_of(proposal: Proposal) -> dict[str, Any]:
     """What makes two proposals the same, as one JSON object."""
     of_list = {"dataset_id": str(proposal.dataset_id), "where": proposal.where} if proposal.dataset_id else {}
+    files = [[one.sha256, one.filename, one.content_type] for one in proposal.attachments]
     return (
         of_list
+        | ({"attachments": files} if files else {})
         | ({"rest": True} if proposal.rest else {})
         | {
             "external_id": proposal.external_id,

@@ -173,12 +173,16 @@ def turn(
 _MAY = """(c.status = 'sending' or j.delivery_id is not null)
   and j.fence = %(fence)s and j.status = 'running' and j.lease_until > clock_timestamp()"""
 
+# Nothing more of a version goes out once there is a newer one, but to somebody who is sent to again.
+_NEWEST = """(j.delivery_id is not null or not exists (select from approvals_version n
+        where n.workspace_id = c.workspace_id and n.campaign_id = c.id
+          and n.number > (select v.number from approvals_version v where v.id = %(version)s)))"""
 # One statement, since this is the price of each message. Campaign and job stay as they are until the commit: a stop
 # takes the campaign's row, and the clock the job's, so whoever comes second sees what the first one did. Outcomes are
 # settled by whoever made their intent, lease or no lease. Whatever forbids a message is asked where its row is opened.
 _TURN = prepared.Statement(f"""
     with mine as materialized (
-      select {_MAY} as may, c.agent from approvals_campaign c
+      select {_MAY} and {_NEWEST} as may, c.agent from approvals_campaign c
       join approvals_job j on j.workspace_id = c.workspace_id and j.campaign_id = c.id
       where c.id = %(campaign)s and j.id = %(job)s for no key update of c, j
     ), settled as (

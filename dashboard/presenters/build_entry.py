@@ -39,6 +39,7 @@ _GIVEN = {
     "version": "Version",
     "to_send": "People who would get it",
     "excluded": "Excluded",
+    "attached": "Attached files",
     "local": "Goes out at",
     "zone": "Time zone",
     "at": "In UTC",

@@ -56,9 +56,20 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True)
+class FileLine:
+    """A file that is attached: its name, type, size, the beginning of its SHA-256, and where it can be had."""
+
+    name: SafeString
+    content_type: str
+    size: str
+    sha256: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """The message to one recipient: header fields, text, HTML by its own address (a sandboxed frame), the
-    source, and what stands out in it.
+    source, what stands out in it, and the files that everybody gets along with it.
     """
 
     picker: Picker
@@ -69,6 +80,8 @@ class Preview:
     text_note: str = ""
     raw: Raw | None = None
     looks: Looks | None = None
+    files: tuple[FileLine, ...] = ()
+    files_title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,18 +93,6 @@ def message(request: PageRequest, slug: str, campaign_id: UUID, delivery_id: UUI
     return framed(made.envelope.html or "")
 
 
-@require_safe
-def source(request: PageRequest, slug: str, campaign_id: UUID, delivery_id: UUID) -> HttpResponse:
-    """The bytes of the message to one recipient, to keep."""
-    del slug
-    made = _made(request, campaign_id, delivery_id)
-    if made.problem:
-        raise Invalid(None, made.problem)
-    response = HttpResponse(made.raw, content_type="message/rfc822")
-    response["Content-Disposition"] = f'attachment; filename="{delivery_id}.eml"'
-    return response
-
-
 @deciding("approve", on="campaign")
 def approve(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Release exactly what was shown."""
@@ -269,7 +257,7 @@ def _made(request: PageRequest, campaign_id: UUID, delivery_id: UUID) -> build_m
     recipient = selectors.recipient_of(facts.version_id, delivery_id=delivery_id)
     if recipient is None:
         raise NotFound()
-    return build_message.message_to(recipient, facts.content, timezone.now())
+    return build_message.message_to(recipient, build_message.without_files(facts.content)[0], timezone.now())
 
 
 def _start(decision_id: UUID) -> str:

@@ -7,6 +7,8 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 from approvals.api.fields import Body, HeaderLine, Id, Line, Note, Text, Time, wrong
+from approvals.api.schemas.attachments import AttachmentIn, AttachmentOut
+from approvals.rules.attachments import MOST as MOST_ATTACHED
 from approvals.rules.proposals import Proposal, Recipient
 
 MOST_RECIPIENTS = 10_000
@@ -85,6 +87,11 @@ class CampaignIn(Body):
         None,
         description="Which rows of the list: columns, and the value that each must have. Without it all of them.",
     )
+    attachments: list[AttachmentIn] = Field(
+        default_factory=list,
+        max_length=MOST_ATTACHED,
+        description="Files that were sent to /attachments before; together up to 15 MB.",
+    )
 
     @model_validator(mode="after")
     def _one_audience(self) -> "CampaignIn":
@@ -110,6 +117,7 @@ class CampaignIn(Body):
             recipients=[Recipient(recipient.email, recipient.vars) for recipient in self.recipients],
             dataset_id=self.dataset_id,
             where=self.where,
+            attachments=[one.wanted() for one in self.attachments],
         )
 
 
@@ -151,6 +159,7 @@ class CampaignOut(CampaignProposed):
     external_id: str
     name: str
     comment: str
+    attachments: list[AttachmentOut]
     send_by: datetime | None
     created_at: datetime
     finished_at: datetime | None

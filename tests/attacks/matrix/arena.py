@@ -146,6 +146,7 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
             [home.workspace, draft],
         ).fetchone()
         named |= _lists(execute, prefix, home)
+        named |= _files(execute, prefix, home, draft)
     named |= _every_state(execute, alpha)
     named["replay"] = _copy(
         execute, "run", alpha.run, external_id="again", replay_of_id=str(alpha.run), started_at=None,
@@ -196,6 +197,22 @@ def _lists(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, U
         [released, home.workspace],
     )
     return {f"{prefix}dataset_over": over, f"{prefix}released": released}
+
+
+def _files(execute: Callable[..., Any], prefix: str, home: House, draft: UUID) -> dict[str, UUID]:
+    """A file of the runtime, as big as one may be, which the draft has attached."""
+    heavy = uuid4()
+    execute(
+        "insert into approvals_attachment (id, workspace_id, runtime_id, sha256, size, content_type, looks_like)"
+        " values (%s, %s, %s, repeat('b', 64), 10485760, 'text/plain', '')",
+        [heavy, home.workspace, home.runtime],
+    )
+    execute(
+        "insert into approvals_versionattachment (id, workspace_id, version_id, position, attachment_id, filename,"
+        " content_type) values (%s, %s, %s, 1, %s, 'terms.txt', 'text/plain')",
+        [uuid4(), home.workspace, draft, heavy],
+    )
+    return {f"{prefix}heavy": heavy}
 
 
 def _every_state(execute: Callable[..., Any], home: House) -> dict[str, UUID]:
