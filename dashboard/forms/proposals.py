@@ -18,6 +18,7 @@ from django.utils import timezone
 from approvals.api.fields import LONG, NOTE, SHORT, TEXT
 from approvals.exceptions import Invalid
 from approvals.rules.addresses import Refused, check_header, check_mailbox, check_recipient
+from approvals.rules.attachments import Attached, Wanted
 from approvals.rules.proposals import Proposal, Recipient
 from dashboard.forms.shown import pack, unpack
 from dashboard.presenters.text import plain
@@ -228,8 +229,22 @@ class VersionForm(ProposalForm):
     value = Line("has exactly this value", longest=SHORT, required=False)
     field_order = ("name", "purpose", "who", "dataset", "column", "value")
 
-    def __init__(self, *given: Any, rest: int, lists: Sequence[Dataset], **more: Any) -> None:
+    keep_files = forms.BooleanField(required=False, initial=True)
+
+    def __init__(
+        self,
+        *given: Any,
+        rest: int,
+        lists: Sequence[Dataset],
+        attached: Sequence[Attached] = (),
+        **more: Any,
+    ) -> None:
         super().__init__(*given, **more)
+        self.files_there = attached
+        names = ", ".join(plain(one.filename) for one in attached)
+        self.fields["keep_files"].label = f"Keep what is attached: {names}"
+        if not attached:
+            del self.fields["keep_files"]
         people = "person" if rest == 1 else "people"
         of_lists = {"all": "Everybody on the list below", "some": "Rows of that list with a value"}
         _choices(
@@ -254,8 +269,15 @@ class VersionForm(ProposalForm):
             _check_filter(self, who=who)
 
     def audience(self) -> dict[str, Any]:
-        """The rest, or the list and which of its rows."""
+        """The rest, or the list and which of its rows; and the files that stay."""
         given = self.cleaned_data
+        files = self.files_there if given.get("keep_files") else ()
+        wanted = [
+            Wanted(sha256=one.sha256, filename=one.filename, content_type=one.content_type) for one in files
+        ]
+        return {"attachments": wanted, **self._whom(given)}
+
+    def _whom(self, given: dict[str, Any]) -> dict[str, Any]:
         if given["who"] == "rest":
             return {"rest": True}
         where = {given["column"]: given["value"]} if given["who"] == "some" else None

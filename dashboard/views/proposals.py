@@ -168,6 +168,7 @@ def _version_form(
         sent.POST if sent else None,
         rest=build_proposals.rest_of(facts),
         lists=datasets.ready(size=LISTS),
+        attached=content.attached,
         initial={
             "name": facts.name,
             "purpose": facts.purpose,

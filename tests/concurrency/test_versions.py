@@ -1,12 +1,14 @@
 """The same campaign proposed anew by many at once: one version for each body, and no worker sends what was replaced."""
 
 from collections import Counter
+from datetime import UTC, datetime
 from functools import partial
 
 from approvals.db.binding import bind
 from approvals.exceptions import Conflict
 from approvals.models import Campaign, Delivery, Job, Version
 from approvals.rules.proposals import Proposal, Recipient
+from approvals.rules.shown import Shown
 from approvals.services import campaigns, jobs, proposals, sending
 from tests.concurrency.test_campaigns import decide, reviewer
 from tests.services import sends
@@ -92,7 +94,8 @@ def test_D06_a_new_version_in_the_middle_of_sending_writes_to_nobody_twice(world
     if isinstance(made, Conflict):  # the worker was through with everybody before
         assert first == GUESTS
         return
-    world.approved(campaign)
+    seen = Shown(world.shown(campaign).digest, datetime.now(UTC))
+    decide(world, campaigns.approve, by=reviewer(1), campaign_id=campaign.id, shown=seen)
     with bind(world.workspace.id):
         job = world.read(Job.objects.filter(status="queued").get)
         again = jobs.claim(job_id=job.id, task_id="t2")

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from approvals.rules.attachments import Attached
 from approvals.rules.content import Content
 from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms.datasets import UploadForm
@@ -22,6 +23,9 @@ _LETTER = {
     "subject": "New in spring, {{ first_name }}",
     "text": "Dear {{ first_name }},\n\nspring is here.",
 }
+
+
+FILE = Attached(UUID(int=3), f"offers {HOSTILE}.pdf", "application/pdf", "ab" * 32, 48_211, "pdf")
 
 
 def _sent(form: Any) -> Any:
@@ -48,7 +52,7 @@ def _version(status: str, *, warning: str = "", comment: str = "", **counts: int
         content=Content("a@example.com", "", "{{ first_name }}", "Dear {{ first_name }}", ""),
         counts=dict.fromkeys(states, 0) | counts, waiting={}, job=None,
     )  # fmt: skip
-    form = VersionForm(None, rest=5_188, lists=[OVER], initial=_LETTER | {"who": "rest"})
+    form = VersionForm(None, rest=5_188, lists=[OVER], attached=[FILE], initial=_LETTER | {"who": "rest"})
     return version_page(facts, places=PLACES, form=form, user_id="1", comment=comment, warning=warning)
 
 

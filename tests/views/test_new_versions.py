@@ -9,9 +9,12 @@ from uuid import uuid4
 import pytest
 
 from approvals.db.binding import bind
-from approvals.models import Decision
+from approvals.models import Campaign, Decision, VersionAttachment
+from approvals.rules.attachments import Wanted
+from approvals.rules.proposals import Proposal, Recipient
 from approvals.selectors.payloads import contents_of
-from approvals.services import campaigns
+from approvals.services import attachments, campaigns
+from approvals.services import proposals as services
 from tests.views.forms import form_of, send
 from tests.views.of_proposals import (
     a_list,
@@ -25,6 +28,20 @@ from tests.views.reading import Read
 from tests.world import World
 
 pytestmark = pytest.mark.usefixtures("files")
+
+
+def by_hand_with(world: World, filename: str) -> Campaign:
+    """A campaign that has a file attached."""
+    by = world.actor("support")
+    with bind(world.workspace.id):
+        kept, _ = attachments.keep(by=by, pieces=[b"%PDF-1.7 offers"], content_type="application/pdf")
+        wanted = Wanted(sha256=kept.sha256, filename=filename, content_type="application/pdf")
+        proposal = Proposal(
+            external_id="spring", name="Spring", purpose="", send_by=None, run_id=None, sender="a@example.com",
+            reply_to="", subject="Hello", text="Hello", html="", recipients=[Recipient("ann@example.com", {})],
+            attachments=[wanted],
+        )  # fmt: skip
+        return services.propose(by=by, proposal=proposal)[0]
 
 
 class TestAnotherVersion:
@@ -58,6 +75,18 @@ class TestAnotherVersion:
         client, form, typed = revising(world, world.campaign())
         assert [send(client, form, **typed).status_code for _ in range(2)] == [303, 303]
         assert len(versions(world)) == 2
+
+    @pytest.mark.parametrize(("ticked", "kept"), [({"keep_files": "on"}, ["offers.pdf"]), ({}, [])])
+    def test_what_is_attached_stays_unless_somebody_takes_it_off(
+        self, world: World, ticked: dict[str, str], kept: list[str]
+    ) -> None:
+        campaign = by_hand_with(world, "offers.pdf")
+        client, form, typed = revising(world, campaign)
+        assert form.fields.pop("keep_files", None)
+        send(client, form, **typed, **ticked)
+        newest = versions(world)[1]
+        files = VersionAttachment.objects.filter(version_id=newest.id).values_list("filename", flat=True)
+        assert world.read(lambda: list(files)) == kept
 
     def test_another_list_can_take_the_place(self, world: World) -> None:
         dataset = a_list(world)
