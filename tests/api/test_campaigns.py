@@ -168,6 +168,36 @@ def test_who_cannot_be_addressed_is_excluded_with_the_reason(caller: Caller) -> 
     ]
 
 
+@pytest.mark.parametrize(
+    "bad", ["\r", "\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
+)
+def test_F01_no_variable_begins_a_line_of_the_subject(caller: Caller, bad: str) -> None:
+    eve = {"email": "eve@shop.example.com", "vars": {"first_name": f"Eve{bad}Bcc: all@shop.example.com"}}
+    told = propose(caller, subject="{{ first_name }}", recipients=[*recipients("ann@shop.example.com"), eve])
+    assert (told["counts"]["refused"], told["counts"]["planned"]) == (1, 1)
+    with bind(caller.workspace_id), transaction.atomic():
+        [row] = AudienceRow.objects.filter(state="refused")
+    assert (row.position, row.email) == (2, "eve@shop.example.com")
+    assert f"The character U+{ord(bad):04X}" in row.reason
+
+
+def test_a_merge_field_inside_an_address_excludes_its_recipient(caller: Caller) -> None:
+    given = ["{{name}}@shop.example.com", "ann@{{domain}}.example.com", "ann}}@shop.example.com"]
+    told = propose(caller, recipients=recipients(*given, "ann@shop.example.com"))
+    assert (told["counts"]["refused"], told["counts"]["planned"]) == (3, 1)
+    with bind(caller.workspace_id), transaction.atomic():
+        reasons = set(AudienceRow.objects.filter(state="refused").values_list("reason", flat=True))
+    assert reasons == {"The address holds a merge field. Write the address itself."}
+
+
+def test_a_merge_field_in_the_senders_address_is_refused_and_nothing_is_kept(caller: Caller) -> None:
+    before = stored(caller.workspace_id)
+    for field in ("from", "reply_to"):
+        for value in ("{{shop}}@shop.example.com", "{{ shop }} <news@shop.example.com>"):
+            assert caller.post("/campaigns", a_campaign(**{field: value})).problem == (422, "invalid", field)
+    assert stored(caller.workspace_id) == before
+
+
 def test_a_variable_that_would_break_the_subject_excludes_its_recipient(caller: Caller) -> None:
     eve = {"email": "eve@shop.example.com", "vars": {"first_name": "Eve\r\nBcc: all@shop.example.com"}}
     proposed = propose(caller, recipients=[eve, *recipients("ann@shop.example.com")])
