@@ -2,13 +2,24 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.views import attachments, callbacks, campaigns, recipients, scheduling, trials, versions
+from dashboard.views import (
+    attachments,
+    callbacks,
+    campaigns,
+    proposals,
+    recipients,
+    scheduling,
+    trials,
+    versions,
+)
 
 _ONE = "campaigns/<uuid:campaign_id>/"
 _VERSION = f"{_ONE}versions/<int:number>/"
 
 campaign_routes: list[URLPattern] = [
+    path("campaigns/new/", proposals.new, name="campaign_new"),
     path(_ONE, campaigns.page, name="campaign"),
+    path(f"{_ONE}new-version", proposals.new_version, name="campaign_new_version"),
     path(f"{_ONE}live", campaigns.live, name="campaign_live"),
     path(f"{_ONE}message/<uuid:delivery_id>", campaigns.message, name="campaign_message"),
     path(f"{_ONE}message/<uuid:delivery_id>/source", attachments.source, name="campaign_source"),

@@ -252,3 +252,4 @@ class CampaignPage:
     decisions: tuple[DecisionLine, ...] = ()
     decisions_more: Link | None = None
     run: Link | None = None
+    new_version: Link | None = None

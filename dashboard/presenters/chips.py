@@ -160,6 +160,8 @@ _TRIED = {
     "reject": "rejection",
     "return_campaign": "return",
     "pause_send": "pause",
+    "propose": "new campaign",
+    "new_version": "new version",
     "cancel_replay": "withdrawal",
     "cancel_send": "withdrawal",
     "stop": "stop",

@@ -37,6 +37,14 @@ class Places:
             return _with(_address_of("campaign", self.slug, campaign_id), query)
         return _with(reverse("campaign_version", args=[self.slug, campaign_id, version]), query)
 
+    def new_campaign(self, query: str = "") -> str:
+        """Where a member proposes a campaign."""
+        return _with(reverse("campaign_new", args=[self.slug]), query)
+
+    def new_version(self, campaign_id: UUID | str) -> str:
+        """Where a member proposes another version of one."""
+        return _address_of("campaign_new_version", self.slug, campaign_id)
+
     def recipients(self, campaign_id: UUID | str, query: str = "", version: int | None = None) -> str:
         """Everybody in the list of a campaign's newest version, or of this one."""
         return _with(self._of_version("campaign{}_recipients", campaign_id, version), query)

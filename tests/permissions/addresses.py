@@ -100,6 +100,8 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/suppressions/", reads="view"),
     Address("w/<slug>/suppressions/add", decides="suppress"),
     Address("w/<slug>/suppressions/<uuid>/release", decides="release_suppressed", about="suppression", form=REASON),
+    Address("w/<slug>/campaigns/new/", reads="propose", decides="propose"),
+    Address("w/<slug>/campaigns/<uuid>/new-version", reads="propose", decides="propose", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/", reads="view", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/message/<uuid>", reads="view", about="delivery"),
     Address("w/<slug>/campaigns/<uuid>/message/<uuid>/source", reads="view", about="delivery"),

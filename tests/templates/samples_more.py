@@ -74,6 +74,7 @@ AUDIENCE = Audience(
     open=True,
 )
 CAMPAIGN = CampaignPage(
+    new_version=Link("New version", "/w/northwind/campaigns/1/new-version"),
     title="Winter schedule change",
     heading=reveal_line("Winter schedule change"),
     trail=trail(),
