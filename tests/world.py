@@ -285,8 +285,8 @@ class World:
 
     def shown(self, campaign: Campaign) -> Shown:
         """What the page of a campaign shows."""
-        digest = self.read(lambda: Version.objects.filter(campaign_id=campaign.id).latest("number").digest)
-        return Shown(digest, datetime.now(UTC) - timedelta(minutes=5))
+        newest = self.read(lambda: Version.objects.filter(campaign_id=campaign.id).latest("number"))
+        return Shown(newest.digest, datetime.now(UTC) - timedelta(minutes=5))
 
     def approved(self, campaign: Campaign, by: str = "reviewer") -> Decision:
         """Somebody approves it."""

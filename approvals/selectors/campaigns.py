@@ -18,6 +18,7 @@ from approvals.exceptions import NotFound
 from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place, Version, Workspace
 from approvals.rules.content import Content
 from approvals.selectors.attachments import attached_to
+from approvals.selectors.callbacks import Untold, untold_of
 from approvals.selectors.campaign_counts import audience_of, newest_version
 from approvals.selectors.campaign_versions import TROUBLED, VersionFacts, versions_of
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
@@ -45,6 +46,7 @@ class CampaignFacts:
     for yet, by state. Both are of the version alone, and `job` is the execution of its newest approval. `paused` is
     what of the whole campaign waits for a person. `hold_s`: seconds that an approval is held, so that it can be taken
     back. `restored`: the database was restored since it was proposed, so more may have become of it than it knows.
+    `untold`: what its agent does not know because it could not be told.
     """
 
     id: UUID
@@ -68,6 +70,7 @@ class CampaignFacts:
     hold_s: int = 0
     paused: Sequence[Paused] = ()
     restored: bool = False
+    untold: Untold | None = None
 
     @property
     def own(self) -> VersionFacts:
@@ -184,6 +187,7 @@ def facts_of(campaign: Campaign, number: int | None = None) -> CampaignFacts:
         hold_s=hold_s,
         paused=_paused(campaign.id),
         restored=restored,
+        untold=untold_of(campaign.id),
     )
 
 

@@ -36,8 +36,10 @@ TASKS = {
     "test": "approvals.tasks.trials.execute",
     "observe": "approvals.tasks.observe.execute",
     "import": "approvals.tasks.imports.execute",
+    "callback": "approvals.tasks.callbacks.execute",
 }
-QUEUES = {"test": "send"}  # the others have queues of their own, named as they are
+# The others have queues of their own, named as they are. A batch of a campaign gives its worker back, unlike a replay.
+QUEUES = {"test": "send", "callback": "send"}
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _WAKE = re.compile(rf"({_UUID}) ({_UUID}) ({'|'.join(TASKS)}) (\d{{1,18}})")  # sql/0005_decisions
 # A publish gives up after 2 s; without these a frozen broker blocks it for over a minute.

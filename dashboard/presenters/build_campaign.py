@@ -12,7 +12,9 @@ from dashboard.forms import campaigns as form
 from dashboard.presenters.ages import due, when
 from dashboard.presenters.build_campaign_acts import Timing, acts_of, troubled_of
 from dashboard.presenters.build_decisions import decision_line
+from dashboard.presenters.build_proposals import CLOSED
 from dashboard.presenters.build_sending import earlier_of, progress_of, state_of
+from dashboard.presenters.build_untold import tell_again_of
 from dashboard.presenters.build_versions import versions_of
 from dashboard.presenters.campaigns import (
     Audience,
@@ -113,9 +115,15 @@ def campaign_page(
         ),
         versions=versions_of(facts, lists.decided, places=places, now=now),
         troubled=troubled_forms(facts, lists.troubles, hand, asked=asked, now=now),
+        untold=tell_again_of(facts, hand),
         decisions=tuple(_decision(entry, facts, places, now) for entry in entries),
         decisions_more=Link("There are older ones in the log", places.decisions()) if more else None,
         run=Link(summary_line(facts.run_name, 100), places.run(facts.run_id)) if facts.run_id else None,
+        new_version=(
+            Link("New version", places.new_version(facts.id))
+            if hand.actor.may("propose") and facts.status not in CLOSED
+            else None
+        ),
     )
 
 

@@ -192,7 +192,7 @@ def _held(facts: CampaignFacts) -> str:
 
 
 def _impossible(facts: CampaignFacts, hand: Hand, now: datetime) -> str:
-    """Why this member cannot approve it, or nobody can, whoever they are."""
+    """Why it cannot be approved: by whoever proposed it, or by anybody."""
     if (facts.own.proposer_kind, facts.own.proposer_id) == (hand.actor.kind, hand.actor.id):
         return OWN_PROPOSAL
     if not facts.counts["planned"]:

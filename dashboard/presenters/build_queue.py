@@ -45,6 +45,7 @@ def queue_page(
     older: Position | None,
     told: Told,
     choices: Choices,
+    may_propose: bool,
     now: datetime,
 ) -> QueuePage:
     """The whole page; `older` is the place behind the last row where there is more."""
@@ -58,6 +59,7 @@ def queue_page(
         empty=None if items else _empty(places, asked),
         older_url=places.queue(form.address(wanted, after=older)) if older else "",
         first_url=places.queue(form.address(wanted)) if asked.after else "",
+        new=Link("New campaign", places.new_campaign()) if may_propose else None,
     )
 
 

@@ -35,6 +35,7 @@ TRIED = {
     ("campaigns", "go-on"): "resume the sending of",
     ("campaigns", "take-back"): "take back the approval of",
     ("campaigns", "stop"): "stop",
+    ("campaigns", "new-version"): "propose another version of",
     ("deliveries", "resolve"): "resolve a delivery of",
 }
 _TITLES = {

@@ -4,7 +4,7 @@ Fragments: `campaigns/page.html#progress` (asks `Progress.url` every `pace` whil
 `campaigns/page.html#preview` (asked for when another recipient is chosen; the plain form does the same).
 GET fields of the recipient form: `to` (a delivery, or an address). Forms: approve, take back (`acts.Act`: `shown`,
 `next`), pause and go on (the same), return and reject (`acts.ReasonAct`, field `comment`), stop (`acts.ReasonAct`,
-field `reason`), resolve (`ResolveDeliveries`).
+field `reason`), resolve (`ResolveDeliveries`), tell the agent again (`TellAgain`).
 """
 
 from __future__ import annotations
@@ -204,6 +204,14 @@ class PausedSend(Act):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TellAgain(Act):
+    """What the agent that proposed it could not be told, and why. The form has it told again."""
+
+    what: str
+    why: SafeString
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignActs:
     """The decisions that this campaign allows now. `binding` says what an approval is bound to."""
 
@@ -240,6 +248,8 @@ class CampaignPage:
     progress: Progress | None = None
     versions: Versions | None = None
     troubled: tuple[ResolveDeliveries, ...] = ()
+    untold: TellAgain | None = None
     decisions: tuple[DecisionLine, ...] = ()
     decisions_more: Link | None = None
     run: Link | None = None
+    new_version: Link | None = None

@@ -132,6 +132,7 @@ _DECISION = {
     "resume_replay": Chip("Replay resumed", "info"),
     "resume_send": Chip("Sending resumed", "info"),
     "send_test": Chip("Test to oneself", "info"),
+    "tell_again": Chip("Told again", "info"),
     "suppress": Chip("Suppressed", "warn"),
     "unsuppress": Chip("Released", "info"),
     "erased": Chip("Erased", "warn"),
@@ -159,6 +160,8 @@ _TRIED = {
     "reject": "rejection",
     "return_campaign": "return",
     "pause_send": "pause",
+    "propose": "new campaign",
+    "new_version": "new version",
     "cancel_replay": "withdrawal",
     "cancel_send": "withdrawal",
     "stop": "stop",
@@ -167,9 +170,10 @@ _TRIED = {
     "send_test": "test",
     "runtime_added": "new runtime",
     "dataset_imported": "new list",
+    "tell_again": "news told again",
     "suppress": "suppression",
     "unsuppress": "release",
-    "runtime_changed": "new database address",
+    "runtime_changed": "new address",
     "workspace_held": "new way of sending",
 }
 

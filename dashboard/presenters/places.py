@@ -37,6 +37,14 @@ class Places:
             return _with(_address_of("campaign", self.slug, campaign_id), query)
         return _with(reverse("campaign_version", args=[self.slug, campaign_id, version]), query)
 
+    def new_campaign(self, query: str = "") -> str:
+        """Where a member proposes a campaign."""
+        return _with(reverse("campaign_new", args=[self.slug]), query)
+
+    def new_version(self, campaign_id: UUID | str) -> str:
+        """Where a member proposes another version of one."""
+        return _address_of("campaign_new_version", self.slug, campaign_id)
+
     def recipients(self, campaign_id: UUID | str, query: str = "", version: int | None = None) -> str:
         """Everybody in the list of a campaign's newest version, or of this one."""
         return _with(self._of_version("campaign{}_recipients", campaign_id, version), query)
@@ -134,6 +142,10 @@ class Places:
     def runtime_database(self, runtime_id: UUID | str) -> str:
         """Where another database address of a runtime is said."""
         return reverse("runtime_database", args=[self.slug, runtime_id])
+
+    def runtime_callback(self, runtime_id: UUID | str) -> str:
+        """Where it is said at which address a runtime is told of its campaigns."""
+        return reverse("runtime_callback", args=[self.slug, runtime_id])
 
 
 # A page lists fifty of them and more; finding each of these addresses anew took longer than its queries.

@@ -22,6 +22,7 @@ from dashboard.presenters.campaigns import (
     Progress,
     Raw,
     ResolveDeliveries,
+    TellAgain,
     Troubled,
 )
 from dashboard.presenters.decisions import DecisionFilter, DecisionPage, DecisionsPage, LogBox, Seen, SeenCall
@@ -73,6 +74,7 @@ AUDIENCE = Audience(
     open=True,
 )
 CAMPAIGN = CampaignPage(
+    new_version=Link("New version", "/w/northwind/campaigns/1/new-version"),
     title="Winter schedule change",
     heading=reveal_line("Winter schedule change"),
     trail=trail(),
@@ -115,6 +117,14 @@ CAMPAIGN = CampaignPage(
         reject=ReasonAct(**ACT),
     ),
     run=Link(reveal_line("outreach-77"), "/r/7"),
+)
+CAMPAIGN_UNTOLD = replace(
+    CAMPAIGN,
+    untold=TellAgain(
+        **ACT,
+        what="it was returned",
+        why=reveal_line("It answered with an error (401 Unauthorized): “The signature is wrong”."),
+    ),
 )
 CAMPAIGN_QUIET = replace(
     CAMPAIGN,

@@ -36,6 +36,7 @@ To add one, write a `Case` in the room it belongs to:
 
 from tests.attacks.matrix import (
     attachments,
+    callbacks,
     closed_lists,
     datasets,
     decisions,
@@ -72,6 +73,7 @@ ROOMS = (
     datasets,
     attachments,
     trials,
+    callbacks,
 )
 CASES: tuple[Case, ...] = tuple(case for room in ROOMS for case in room.CASES)
 
