@@ -37,6 +37,8 @@ def test_every_kind_of_decision_has_its_words() -> None:
         "runtime_changed",
         "workspace_held",
         "dataset_imported",
+        "propose",
+        "new_version",
     }
 
 

@@ -119,7 +119,10 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "write-typed": ("campaigns/write.html", {"shell": SHELL, "page": samples_proposals.TYPED}),
     "write-version": ("campaigns/write.html", {"shell": SHELL, "page": samples_proposals.VERSION}),
     "write-version-late": ("campaigns/write.html", {"shell": SHELL, "page": samples_proposals.VERSION_LATE}),
-    "write-version-closed": ("campaigns/write.html", {"shell": SHELL, "page": samples_proposals.VERSION_CLOSED}),
+    "write-version-closed": (
+        "campaigns/write.html",
+        {"shell": SHELL, "page": samples_proposals.VERSION_CLOSED},
+    ),
     "suppressions": ("suppressions/page.html", {"shell": SHELL, "page": samples_datasets.SUPPRESSIONS}),
     "suppressions-empty": ("suppressions/page.html", {"shell": SHELL, "page": samples_datasets.NOBODY}),
     "unsubscribe": ("unsubscribe.html", {"state": "ask", "field": "List-Unsubscribe", "value": "One-Click"}),
