@@ -14,6 +14,12 @@ from approvals.tasks import callbacks, imports, observe, replay, send, trials  #
 
 if __name__ == "__main__":
     kind, job_id, workspace = sys.argv[1:]
-    tasks = {"replay": replay, "send": send, "test": trials, "observe": observe, "import": imports}
-    tasks |= {"callback": callbacks}
+    tasks = {
+        "replay": replay,
+        "send": send,
+        "test": trials,
+        "observe": observe,
+        "import": imports,
+        "callback": callbacks,
+    }
     tasks[kind].execute.apply(args=[job_id], kwargs={"workspace": workspace}, throw=True)
