@@ -12,8 +12,10 @@ NAMES: frozenset[str] = frozenset({
     "replay.claimed", "replay.intent", "replay.called", "replay.settled",
     "stream.opened", "stream.heard", "stream.ended", "stream.settled",
     "send.claimed", "send.intent", "send.handed_over", "send.settled", "send.batch_done",
+    "test.claimed", "test.intent", "test.handed_over", "test.settled",
     "observe.claimed", "observe.taken", "observe.read",
     "import.claimed", "import.counted", "import.stored",
+    "callback.claimed", "callback.called", "callback.settled",
     "dispatch.published", "decide.before_commit",
 })  # fmt: skip
 

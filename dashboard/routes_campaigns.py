@@ -2,7 +2,15 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.views import attachments, campaigns, proposals, recipients, scheduling
+from dashboard.views import (
+    attachments,
+    callbacks,
+    campaigns,
+    proposals,
+    recipients,
+    scheduling,
+    trials,
+)
 
 _ONE = "campaigns/<uuid:campaign_id>/"
 
@@ -21,5 +29,8 @@ campaign_routes: list[URLPattern] = [
     path(f"{_ONE}reject", campaigns.reject, name="campaign_reject"),
     path(f"{_ONE}take-back", campaigns.take_back, name="campaign_take_back"),
     path(f"{_ONE}stop", campaigns.stop, name="campaign_stop"),
+    path(f"{_ONE}tell-again", callbacks.tell_again, name="campaign_tell_again"),
+    path(f"{_ONE}test", trials.live, name="campaign_test"),
+    path("deliveries/<uuid:delivery_id>/test", trials.send, name="delivery_test"),
     path("deliveries/<uuid:delivery_id>/resolve", campaigns.resolve, name="deliveries_resolve"),
 ]

@@ -13,4 +13,5 @@ setup_routes: list[URLPattern] = [
     path(_ONE, setup.runtime, name="runtime"),
     path(f"{_ONE}live", setup.live, name="runtime_live"),
     path(f"{_ONE}database", setup.database, name="runtime_database"),
+    path(f"{_ONE}callback", setup.callback, name="runtime_callback"),
 ]

@@ -179,6 +179,7 @@ CELERY_DB_REUSE_MAX = 1_000_000  # Celery otherwise closes every connection arou
 CELERY_TASK_ROUTES = {
     "approvals.tasks.replay.*": {"queue": "replay"},
     "approvals.tasks.send.*": {"queue": "send"},
+    "approvals.tasks.trials.*": {"queue": "send"},
     "approvals.tasks.observe.*": {"queue": "observe"},
     "approvals.tasks.imports.*": {"queue": "import"},
 }

@@ -158,6 +158,14 @@ def person(name: str, *roles: str, of: Workspace) -> User:
     return user
 
 
+def member(name: str, *roles: str, of: Workspace) -> Actor:
+    """A user with an address of their own, as services want to know them: for what goes by who they are here."""
+    user = User.objects.create_user(f"{name.lower()}{next(_numbers)}@example.org", name=name)
+    with bind(of.id), transaction.atomic():
+        Member.objects.create(workspace_id=of.id, user=user, roles=list(roles))
+    return Actor(kind="member", id=str(user.pk), name=name, roles=roles, sign_in="password")
+
+
 def actor(name: str, *roles: str) -> Actor:
     """Somebody who acts; services need no more of a person than this."""
     return Actor(kind="member", id=f"user-{name}", name=name, roles=roles, sign_in="password")

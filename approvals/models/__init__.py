@@ -2,6 +2,7 @@
 
 from approvals.models.attachment import Attachment, VersionAttachment
 from approvals.models.beat import Beat
+from approvals.models.callback import Callback
 from approvals.models.campaign import AudienceRow, Campaign, Version
 from approvals.models.dataset import Dataset, DatasetRow
 from approvals.models.decision import Decision
@@ -19,7 +20,8 @@ from approvals.models.user import User
 from approvals.models.workspace import Member, Workspace
 
 __all__ = [
-    "AgentSession", "Attachment", "AudienceRow", "Beat", "Campaign", "Dataset", "DatasetRow", "Decision", "Delivery",
-    "Event", "Job", "Member", "Observation", "Payload", "Place", "QueueItem", "Run", "RunTool", "Runtime",
-    "StoredRow", "Suppression", "Token", "ToolCall", "User", "Version", "VersionAttachment", "Workspace",
+    "AgentSession", "Attachment", "AudienceRow", "Beat", "Callback", "Campaign", "Dataset", "DatasetRow",
+    "Decision", "Delivery", "Event", "Job", "Member", "Observation", "Payload", "Place", "QueueItem", "Run",
+    "RunTool", "Runtime", "StoredRow", "Suppression", "Token", "ToolCall", "User", "Version", "VersionAttachment",
+    "Workspace",
 ]  # fmt: skip

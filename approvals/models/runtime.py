@@ -20,6 +20,8 @@ class Runtime(IdentifiedModel):
     database_url = models.BinaryField(db_default=b"", default=b"")  # likewise: where its own store is read
     # An admin's word that its agents have tools whose own calls leave no trace; then "no call seen" proves nothing.
     hides_calls = models.BooleanField(db_default=False, default=False)
+    # Where it is told what became of its campaigns; empty: it asks by itself.
+    callback_url = models.TextField(blank=True, db_default="", default="")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:

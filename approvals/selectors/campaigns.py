@@ -16,6 +16,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place, Workspace
 from approvals.rules.content import Content
 from approvals.selectors.attachments import attached_to
+from approvals.selectors.callbacks import Untold, untold_of
 from approvals.selectors.campaign_counts import counts_of, newest_version
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
 from approvals.selectors.job_progress import Progress, progress_of
@@ -43,7 +44,8 @@ class CampaignFacts:
     `counts` are those of `campaign_counts`; `waiting` are the deliveries in doubt or failed that nobody has answered
     for yet, by state. `job` is the execution of its newest approval; `paused` what of it waits for a person. `hold_s`:
     seconds that an approval is held, so that it can be taken back.
-    `restored`: the database was restored since it was proposed, so more may have become of it than it knows.
+    `restored`: the database was restored since it was proposed, so more may have become of it than it knows. `untold`:
+    what its agent does not know because it could not be told.
     """
 
     id: UUID
@@ -67,6 +69,7 @@ class CampaignFacts:
     hold_s: int = 0
     paused: Sequence[Paused] = ()
     restored: bool = False
+    untold: Untold | None = None
 
     @property
     def recipients(self) -> int:
@@ -158,6 +161,7 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
         hold_s=hold_s,
         paused=_paused(campaign.id),
         restored=restored,
+        untold=untold_of(campaign.id),
     )
 
 

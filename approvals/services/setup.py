@@ -27,7 +27,7 @@ from approvals.models import Member, Observation, Runtime, Token, User, Workspac
 from approvals.rules import webhooks
 from approvals.rules.addresses import check_header
 from approvals.rules.permissions import ROLES
-from approvals.rules.urls import base_url_given, database_url_given
+from approvals.rules.urls import base_url_given, callback_url_given, database_url_given
 from approvals.services import decisions, secrets
 
 LONGEST_NAME = 200
@@ -52,7 +52,7 @@ class AddedMember:
 
 @dataclass(frozen=True, slots=True)
 class AddedRuntime:
-    """A new runtime and the secret that its requests are signed with; empty where no request is signed (adk)."""
+    """A new runtime and the secret that its requests are signed with; empty where no request is signed."""
 
     runtime: Runtime
     signing_secret: str
@@ -71,20 +71,20 @@ def create_workspace(*, by: Actor, name: str, slug: str = "", hold_s: int = HOLD
 
     `hold_s` is how many seconds an approved campaign waits, in which the approval can be taken back.
     """
-    _may_set_up(by)
+    may_set_up(by)
     name = _line("name", name)
     slug = _slug(slug or slugify(name)[:LONGEST_SLUG].strip("-_"))
     workspace = Workspace(id=uuid4(), name=name, slug=slug, hold_s=_hold(hold_s))
     taken = {"approvals_workspace_slug_key": f'There is already a workspace "{slug}"; choose another name.'}
     with bind(workspace.id), _conflicts(taken), transaction.atomic():
         workspace.save(force_insert=True)
-        _log(by, "workspace_created", workspace.id, {"name": name, "slug": slug, "hold_s": hold_s})
+        log(by, "workspace_created", workspace.id, {"name": name, "slug": slug, "hold_s": hold_s})
     return workspace
 
 
 def set_pace(*, by: Actor, messages_per_minute: int) -> None:
     """How many messages of the bound workspace may leave in a minute; 0: as many as the mail server takes."""
-    _may_set_up(by)
+    may_set_up(by)
     if not 0 <= messages_per_minute <= HIGHEST_PACE:
         raise Invalid(
             "messages_per_minute", f"The pace is from 0 (no limit) to {HIGHEST_PACE:,} messages a minute."
@@ -93,24 +93,24 @@ def set_pace(*, by: Actor, messages_per_minute: int) -> None:
         workspace = Workspace.objects.get()
         Workspace.objects.update(messages_per_minute=messages_per_minute)
         told = {"name": workspace.name, "messages_per_minute": messages_per_minute}
-        _log(by, "workspace_paced", workspace.id, told)
+        log(by, "workspace_paced", workspace.id, told)
 
 
 def set_hold(*, by: Actor, hold_s: int) -> None:
     """How many seconds an approved campaign of the bound workspace waits before it goes out, from now on."""
-    _may_set_up(by)
+    may_set_up(by)
     hold_s = _hold(hold_s)
     with transaction.atomic():
         workspace = Workspace.objects.get()
         Workspace.objects.update(hold_s=hold_s)
-        _log(by, "workspace_held", workspace.id, {"name": workspace.name, "hold_s": hold_s})
+        log(by, "workspace_held", workspace.id, {"name": workspace.name, "hold_s": hold_s})
 
 
 def add_member(
     *, by: Actor, email: str, roles: Collection[str], password: str = "", name: str = ""
 ) -> AddedMember:
     """A person joins the workspace: a user that exists, or a new one, whose password is made up if none is given."""
-    _may_set_up(by)
+    may_set_up(by)
     email = _email(email)
     wanted = _roles(roles)
     name = _line("name", name) if name else ""
@@ -130,7 +130,7 @@ def add_member(
             user=user, email=user.email, defaults={"verified": True, "primary": True}
         )
         member = Member.objects.create(workspace_id=current_workspace(), user=user, roles=wanted)
-        _log(by, "member_added", member.id, {"email": user.email, "name": user.name, "roles": wanted})
+        log(by, "member_added", member.id, {"email": user.email, "name": user.name, "roles": wanted})
     return AddedMember(member, user, made_up)
 
 
@@ -145,20 +145,23 @@ def add_runtime(
     time_limit_s: int = 21_600,
     writes_ahead: bool = False,
     hides_calls: bool = False,
+    callback_url: str = "",
 ) -> AddedRuntime:
     """A runtime that may report and, with a base URL, be asked to start runs again.
 
     One of the kind adk does not report: its own store is read, from the next moment on. `database_url` says where that
-    is, and is kept encrypted; the log names host and database only.
+    is, and is kept encrypted; the log names host and database only. At `callback_url` it is told what became of its
+    campaigns, signed, so that one of the kind adk has a secret then too.
     """
-    _may_set_up(by)
+    may_set_up(by)
     name = _line("name", name)
     if kind not in KINDS:
         raise Invalid("kind", f"The kind of a runtime is {' or '.join(KINDS)}.")
     _fitting(kind, database_url, writes_ahead=writes_ahead, hides_calls=hides_calls)
     observed = kind == "adk"
     store = database_url_given(database_url) if observed else ""
-    secret = "" if observed else webhooks.new_secret()
+    callback_url = callback_url_given(callback_url)
+    secret = "" if observed and not callback_url else webhooks.new_secret()
     runtime = Runtime(
         workspace_id=current_workspace(),
         name=name,
@@ -170,9 +173,11 @@ def add_runtime(
         hides_calls=hides_calls,
         signing_secret=secrets.seal(secret) if secret else b"",
         database_url=secrets.seal(store) if store else b"",
+        callback_url=callback_url,
     )
     said = ["name", "kind", "base_url", "silence_s", "time_limit_s"]
     said.append("hides_calls" if observed else "writes_ahead")
+    said += ["callback_url"] if callback_url else []
     evidence = {field: getattr(runtime, field) for field in said}
     taken = f'There is already a runtime "{name}" in this workspace.'
     if observed:
@@ -183,14 +188,14 @@ def add_runtime(
         if observed:
             Observation.objects.create(workspace_id=runtime.workspace_id, runtime=runtime)
             evidence["store"] = _store_of(store)
-        _log(by, "runtime_added", runtime.id, evidence)
+        log(by, "runtime_added", runtime.id, evidence)
     return AddedRuntime(runtime, secret)
 
 
 @transaction.atomic
 def set_runtime_database(*, by: Actor, runtime: str, database_url: str) -> Runtime:
     """Where the store of the adk runtime of this name is from now on, such as under a new password; read at once."""
-    _may_set_up(by)
+    may_set_up(by)
     found = Runtime.objects.filter(name=runtime).first()
     if found is None:
         raise NotFound(
@@ -202,28 +207,28 @@ def set_runtime_database(*, by: Actor, runtime: str, database_url: str) -> Runti
     found.database_url = secrets.seal(store)
     found.save(update_fields=["database_url"])
     Observation.objects.filter(runtime=found).update(due_at=Now())
-    _log(by, "runtime_changed", found.id, {"name": found.name, "store": _store_of(store)})
+    log(by, "runtime_changed", found.id, {"name": found.name, "store": _store_of(store)})
     return found
 
 
 @transaction.atomic
 def set_password(*, by: Actor, email: str, password: str = "") -> str | None:
     """A new password for a member of this workspace; the one that was made up, if none is given."""
-    _may_set_up(by)
+    may_set_up(by)
     member = Member.objects.select_related("user").filter(user__email__iexact=email.strip()).first()
     if member is None:
         raise NotFound(f"{email} is not a member of this workspace; `member add` lets somebody in.")
     made_up = None if password else random.token_urlsafe(15)
     member.user.set_password(_password(password or made_up or "", member.user))
     member.user.save(update_fields=["password"])
-    _log(by, "password_set", member.id, {"email": member.user.email})
+    log(by, "password_set", member.id, {"email": member.user.email})
     return made_up
 
 
 @transaction.atomic
 def create_token(*, by: Actor, runtime: str, subject: str | None = None) -> CreatedToken:
     """A token for the runtime of this name; with a subject it sees and feeds that subject's runs alone."""
-    _may_set_up(by)
+    may_set_up(by)
     if subject is not None:
         _line("subject", subject)  # kept as it is: runs are told by exactly this text
     owner = Runtime.objects.filter(name=runtime).first()
@@ -233,20 +238,20 @@ def create_token(*, by: Actor, runtime: str, subject: str | None = None) -> Crea
     token = Token.objects.create(
         workspace_id=owner.workspace_id, runtime=owner, subject=subject, digest=digest, hint=hint
     )
-    _log(by, "token_created", token.id, {"runtime": owner.name, "subject": subject, "hint": hint})
+    log(by, "token_created", token.id, {"runtime": owner.name, "subject": subject, "hint": hint})
     return CreatedToken(token, text)
 
 
 @transaction.atomic
 def revoke_token(*, by: Actor, token: str) -> Token:
     """End a token for good: known by its id, by the characters it begins with, or by its whole text."""
-    _may_set_up(by)
+    may_set_up(by)
     found = _token(token)
     if not Token.objects.filter(id=found.id, revoked_at__isnull=True).update(revoked_at=Now()):
         raise Conflict(f"Token {found} was revoked before.")
     found.refresh_from_db(fields=["revoked_at"])
     evidence = {"runtime": found.runtime.name, "subject": found.subject, "hint": found.hint}
-    _log(by, "token_revoked", found.id, evidence)
+    log(by, "token_revoked", found.id, evidence)
     return found
 
 
@@ -297,12 +302,14 @@ def _token(word: str) -> Token:
     return named[0]
 
 
-def _may_set_up(by: Actor) -> None:
+def may_set_up(by: Actor) -> None:
+    """NotAllowed for whoever is neither an operator nor an admin."""
     if by.kind != "operator":
         by.require("set_up")
 
 
-def _log(by: Actor, kind: str, target_id: UUID, evidence: dict[str, Any]) -> None:
+def log(by: Actor, kind: str, target_id: UUID, evidence: dict[str, Any]) -> None:
+    """The entry about what was set up, whose kind begins with what that is."""
     target_kind = kind.partition("_")[0]
     decisions.record(by=by, kind=kind, target_kind=target_kind, target_id=target_id, evidence=evidence)
 

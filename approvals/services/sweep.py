@@ -28,8 +28,9 @@ def due(*, at_most: int) -> list[Due]:
     with connection.cursor() as cursor:
         cursor.execute(
             "select what, workspace_id, id, kind, fence from due(%s)"
-            " union all select what, workspace_id, id, kind, fence from due_imports(%s)",
-            [at_most, at_most],
+            " union all select what, workspace_id, id, kind, fence from due_imports(%s)"
+            " union all select what, workspace_id, id, kind, fence from due_callbacks(%s)",
+            [at_most, at_most, at_most],
         )
         return [Due(*row) for row in cursor.fetchall()]
 

@@ -33,9 +33,13 @@ WATCH_S = 60.0  # between two looks at the decision logs
 TASKS = {
     "replay": "approvals.tasks.replay.execute",
     "send": "approvals.tasks.send.execute",
+    "test": "approvals.tasks.trials.execute",
     "observe": "approvals.tasks.observe.execute",
     "import": "approvals.tasks.imports.execute",
+    "callback": "approvals.tasks.callbacks.execute",
 }
+# The others have queues of their own, named as they are. A batch of a campaign gives its worker back, unlike a replay.
+QUEUES = {"test": "send", "callback": "send"}
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _WAKE = re.compile(rf"({_UUID}) ({_UUID}) ({'|'.join(TASKS)}) (\d{{1,18}})")  # sql/0005_decisions
 # A publish gives up after 2 s; without these a frozen broker blocks it for over a minute.
@@ -151,7 +155,7 @@ class Dispatcher:
                 TASKS[item.kind],
                 args=[str(item.id)],
                 kwargs={"workspace": str(item.workspace_id)},
-                queue=item.kind,
+                queue=QUEUES.get(item.kind, item.kind),
                 retry=False,
             )
         except Exception as error:  # every transport has exceptions of its own

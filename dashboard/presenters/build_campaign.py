@@ -13,6 +13,7 @@ from dashboard.presenters.build_campaign_acts import Timing, acts_of, troubled_o
 from dashboard.presenters.build_decisions import decision_line
 from dashboard.presenters.build_proposals import CLOSED
 from dashboard.presenters.build_sending import progress_of, state_of
+from dashboard.presenters.build_untold import tell_again_of
 from dashboard.presenters.campaigns import (
     Audience,
     CampaignPage,
@@ -105,6 +106,7 @@ def campaign_page(
             for state, (rows, more_rows) in (("in_doubt", lists.in_doubt), ("failed", lists.failed))
             if rows
         ),
+        untold=tell_again_of(facts, hand),
         decisions=tuple(_decision(entry, facts, places, now) for entry in entries),
         decisions_more=Link("There are older ones in the log", places.decisions()) if more else None,
         run=Link(summary_line(facts.run_name, 100), places.run(facts.run_id)) if facts.run_id else None,

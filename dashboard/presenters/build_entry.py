@@ -34,6 +34,7 @@ _GIVEN = {
     "call_id": "Call",
     "name": "Name",
     "recipient": "Recipient",
+    "to": "Goes to",
     "state": "State then",
     "reply": "The server said",
     "version": "Version",
@@ -80,6 +81,8 @@ _GIVEN = {
     "paused_sends": "Sendings paused",
     "replays_in_doubt": "Replays in doubt",
     "deliveries_in_doubt": "Messages in doubt",
+    "tests_taken_back": "Tests taken back",
+    "tests_in_doubt": "Tests in doubt",
 }
 _STATES = ("status", "run_status")
 _CAME_OF_IT = {

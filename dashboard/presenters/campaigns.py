@@ -4,7 +4,7 @@ Fragments: `campaigns/page.html#progress` (asks `Progress.url` every `pace` whil
 `campaigns/page.html#preview` (asked for when another recipient is chosen; the plain form does the same).
 GET fields of the recipient form: `to` (a delivery, or an address). Forms: approve, take back (`acts.Act`: `shown`,
 `next`), reject (`acts.ReasonAct`, field `comment`), stop (`acts.ReasonAct`, field `reason`), resolve
-(`ResolveDeliveries`).
+(`ResolveDeliveries`), tell the agent again (`TellAgain`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import NOTHING, Choice, DecisionLine, DeliveryLine, Fact, Link, Trail
 from dashboard.presenters.review import Looks, Review
 from dashboard.presenters.schedule import Schedule
+from dashboard.presenters.trials import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class FileLine:
 @dataclass(frozen=True, slots=True)
 class Preview:
     """The message to one recipient: header fields, text, HTML by its own address (a sandboxed frame), the
-    source, what stands out in it, and the files that everybody gets along with it.
+    source, what stands out in it, the files that everybody gets along with it, and the test that one can send oneself.
     """
 
     picker: Picker
@@ -82,6 +83,7 @@ class Preview:
     looks: Looks | None = None
     files: tuple[FileLine, ...] = ()
     files_title: str = ""
+    trial: Trial | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,14 @@ class PausedSend(Act):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TellAgain(Act):
+    """What the agent that proposed it could not be told, and why. The form has it told again."""
+
+    what: str
+    why: SafeString
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignActs:
     """The decisions that this campaign allows now. `binding` says what an approval is bound to."""
 
@@ -226,6 +236,7 @@ class CampaignPage:
     acts: CampaignActs
     progress: Progress | None = None
     troubled: tuple[ResolveDeliveries, ...] = ()
+    untold: TellAgain | None = None
     decisions: tuple[DecisionLine, ...] = ()
     decisions_more: Link | None = None
     run: Link | None = None

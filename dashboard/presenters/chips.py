@@ -125,6 +125,8 @@ _DECISION = {
     "stop": Chip("Stopped", "danger"),
     "resume_replay": Chip("Replay resumed", "info"),
     "resume_send": Chip("Sending resumed", "info"),
+    "send_test": Chip("Test to oneself", "info"),
+    "tell_again": Chip("Told again", "info"),
     "suppress": Chip("Suppressed", "warn"),
     "unsuppress": Chip("Released", "info"),
     "erased": Chip("Erased", "warn"),
@@ -157,11 +159,13 @@ _TRIED = {
     "stop": "stop",
     "resume_replay": "resumption",
     "resume_send": "resumption",
+    "send_test": "test",
     "runtime_added": "new runtime",
     "dataset_imported": "new list",
+    "tell_again": "news told again",
     "suppress": "suppression",
     "unsuppress": "release",
-    "runtime_changed": "new database address",
+    "runtime_changed": "new address",
     "workspace_held": "new way of sending",
 }
 

@@ -136,6 +136,10 @@ class Places:
         """Where another database address of a runtime is said."""
         return reverse("runtime_database", args=[self.slug, runtime_id])
 
+    def runtime_callback(self, runtime_id: UUID | str) -> str:
+        """Where it is said at which address a runtime is told of its campaigns."""
+        return reverse("runtime_callback", args=[self.slug, runtime_id])
+
 
 # A page lists fifty of them and more; finding each of these addresses anew took longer than its queries.
 _AN_ID = UUID(int=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -33,7 +34,7 @@ from dashboard.presenters.campaigns import Preview
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plural
-from dashboard.views import reviewing
+from dashboard.views import reviewing, trials
 from dashboard.views.deciding import answer, deciding, found, trail_of
 from dashboard.views.frames import framed
 from dashboard.views.shell import render_page
@@ -61,7 +62,7 @@ def page(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
         at_home = (
             htmx.current_url_abs_path is None or urlsplit(htmx.current_url_abs_path).path == request.path
         )
-        preview = _preview(slug, facts, asked, pushes=at_home)
+        preview = _preview(request, slug, facts, asked, pushes=at_home)
         response = render(request, "campaigns/page.html#preview", {"preview": preview})
     else:
         response = shown_page(request, slug, facts, asked)
@@ -203,7 +204,7 @@ def shown_page(
     may_read = request.actor.may("read_log")
     page = campaign_page(
         facts,
-        _preview(slug, facts, asked, pushes=sent is None),
+        _preview(request, slug, facts, asked, pushes=sent is None),
         Lists(
             excluded=selectors.excluded(version, after=asked.excluded, size=SIZE),
             in_doubt=_troubled(version, "in_doubt", asked.in_doubt),
@@ -231,7 +232,12 @@ def timing_of(
 
 
 def _preview(
-    slug: str, facts: selectors.CampaignFacts, asked: forms.Asked, *, pushes: bool = True
+    request: PageRequest,
+    slug: str,
+    facts: selectors.CampaignFacts,
+    asked: forms.Asked,
+    *,
+    pushes: bool = True,
 ) -> Preview:
     version, delivery_id = facts.version_id, asked.delivery_id
     wanted = selectors.recipient_of(version, delivery_id=delivery_id, address="" if delivery_id else asked.to)
@@ -241,9 +247,10 @@ def _preview(
         found=known,
         addresses=selectors.addresses(version, at_most=CHOICES),
     )
-    return build_message.preview_of(
+    preview = build_message.preview_of(
         facts, chosen, places=Places(slug), asked=asked, now=timezone.now(), pushes=pushes
     )
+    return replace(preview, trial=trials.trial(request, slug, facts, chosen.recipient, asked))
 
 
 def _troubled(version_id: UUID, state: str, after: int) -> tuple[list[selectors.Trouble], bool]:

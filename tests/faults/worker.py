@@ -1,5 +1,5 @@
 """A worker's process for one task, run by the tests: `python -m tests.faults.worker KIND JOB WORKSPACE`;
-of observing it is the runtime instead of a job, of importing the dataset.
+of observing it is the runtime instead of a job, of importing the dataset, of telling the callback.
 
 The task itself, in a process of its own that FAULT_AT can kill; what Celery adds is in tests/faults/test_processes.
 """
@@ -10,10 +10,10 @@ import django
 
 django.setup()
 
-from approvals.tasks import imports, observe, replay, send  # noqa: E402
+from approvals.tasks import callbacks, imports, observe, replay, send, trials  # noqa: E402
 
 if __name__ == "__main__":
     kind, job_id, workspace = sys.argv[1:]
-    {"replay": replay, "send": send, "observe": observe, "import": imports}[kind].execute.apply(
-        args=[job_id], kwargs={"workspace": workspace}, throw=True
-    )
+    tasks = {"replay": replay, "send": send, "test": trials, "observe": observe, "import": imports}
+    tasks |= {"callback": callbacks}
+    tasks[kind].execute.apply(args=[job_id], kwargs={"workspace": workspace}, throw=True)

@@ -114,6 +114,9 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/campaigns/<uuid>/reject", decides="reject", about="campaign", form=REASON),
     Address("w/<slug>/campaigns/<uuid>/take-back", decides="cancel_send", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/stop", decides="stop_send", about="campaign", form=REASON),
+    Address("w/<slug>/campaigns/<uuid>/tell-again", decides="tell_again", about="campaign"),
+    Address("w/<slug>/campaigns/<uuid>/test", reads="view", about="campaign"),
+    Address("w/<slug>/deliveries/<uuid>/test", decides="send_test", about="delivery"),
     Address(
         "w/<slug>/deliveries/<uuid>/resolve", decides="resolve_campaign", about="delivery",
         form={**REASON, "resolution": "leave"},
@@ -122,6 +125,7 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/setup/add", decides="set_up", leads_on=True),
     Address("w/<slug>/setup/sending", decides="set_up", leads_on=True),
     Address("w/<slug>/setup/<uuid>/", reads="set_up", about="runtime"),
+    Address("w/<slug>/setup/<uuid>/callback", decides="set_up", about="runtime"),
     Address("w/<slug>/setup/<uuid>/live", reads="set_up", about="runtime"),
     Address("w/<slug>/setup/<uuid>/database", decides="set_up", about="runtime"),
 )  # fmt: skip

@@ -71,6 +71,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "campaigns/page.html",
         {"shell": SHELL, "page": samples_more.CAMPAIGN_TIME_WRONG},
     ),
+    "campaign-untold": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_UNTOLD}),
     "campaign-quiet": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_QUIET}),
     "recipients": ("campaigns/recipients.html", {"shell": SHELL, "page": samples_review.RECIPIENTS}),
     "recipients-nobody": (
@@ -89,6 +90,14 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "setup-wrong": ("setup/page.html", {"shell": samples_setup.SHELL, "page": samples_setup.SETUP_WRONG}),
     "setup-empty": ("setup/page.html", {"shell": samples_setup.SHELL, "page": samples_setup.SETUP_EMPTY}),
     "runtime": ("setup/runtime.html", {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME}),
+    "runtime-http": (
+        "setup/runtime.html",
+        {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME_HTTP},
+    ),
+    "runtime-secret": (
+        "setup/runtime.html",
+        {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME_SECRET},
+    ),
     "lists": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS}),
     "lists-wrong": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS_WRONG}),
     "lists-empty": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS_EMPTY}),
@@ -137,6 +146,7 @@ FRAGMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "campaign-progress": ("campaigns/page.html#progress", {"progress": samples_more.PROGRESS}),
     "setup-reading": ("setup/page.html#reading", {"reading": samples_setup.READING}),
     "dataset-progress": ("datasets/page.html#progress", {"progress": samples_datasets.LIST.progress}),
+    "campaign-test": ("campaigns/_trial.html#last", {"last": samples_review.TESTED}),
     "campaign-later": ("campaigns/_schedule.html#schedule", {"schedule": samples_schedule.LATER}),
     "campaign-later-stale": (
         "campaigns/_schedule.html#schedule",

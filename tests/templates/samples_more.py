@@ -22,13 +22,14 @@ from dashboard.presenters.campaigns import (
     Progress,
     Raw,
     ResolveDeliveries,
+    TellAgain,
     Troubled,
 )
 from dashboard.presenters.decisions import DecisionFilter, DecisionPage, DecisionsPage, LogBox, Seen, SeenCall
 from dashboard.presenters.parts import Choice, DeliveryLine, Empty, Fact, Link, Stage
 from dashboard.presenters.text import pretty, reveal, reveal_line
 from tests.templates.samples import DECISIONS, DIGEST, HOSTILE, NOW, ago, trail
-from tests.templates.samples_review import LOOKS, QUIET, REVIEW
+from tests.templates.samples_review import LOOKS, QUIET, REVIEW, TRIAL, TRIAL_DOUBT
 from tests.templates.samples_run import ACT, JOB, OUTCOMES, VERDICT
 from tests.templates.samples_schedule import LATER, LATER_GONE, LATER_REFUSED, LATER_WRONG
 
@@ -93,6 +94,7 @@ CAMPAIGN = CampaignPage(
         "/frame/",
         raw=Raw(reveal(SOURCE), "/source/", "Date is set when it is sent."),
         looks=LOOKS,
+        trial=TRIAL,
         files=(
             FileLine(reveal_line("Terms.pdf"), "application/pdf", "84 kB", "8d2c5f0b4a17…", "/file/"),
             FileLine(
@@ -116,9 +118,17 @@ CAMPAIGN = CampaignPage(
     ),
     run=Link(reveal_line("outreach-77"), "/r/7"),
 )
+CAMPAIGN_UNTOLD = replace(
+    CAMPAIGN,
+    untold=TellAgain(
+        **ACT,
+        what="it was returned",
+        why=reveal_line("It answered with an error (401 Unauthorized): “The signature is wrong”."),
+    ),
+)
 CAMPAIGN_QUIET = replace(
     CAMPAIGN,
-    preview=replace(CAMPAIGN.preview, looks=QUIET),
+    preview=replace(CAMPAIGN.preview, looks=QUIET, trial=TRIAL_DOUBT),
     review=replace(
         REVIEW,
         again=(),

@@ -96,7 +96,8 @@ class TestTheMessage:
 
         with SmtpSink() as sink:
             settings.SMTP = {**settings.SMTP, "host": "127.0.0.1", "port": sink.port}
-            send.execute(str(job.id), workspace=str(world.workspace.id))
+            with world.bound():
+                send.execute(str(job.id), workspace=str(world.workspace.id))
             # Over several connections the messages come in any order.
             sent = sorted(sink.wait_for(len(people)), key=lambda message: message.recipient)
 

@@ -164,6 +164,10 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
         execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="running",
         intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
     )  # fmt: skip
+    named["job_testing"] = _copy(
+        execute, "job", alpha.job, kind="test", campaign_id=None, sample_id=str(alpha.delivery), status="running",
+        intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
+    )  # fmt: skip
     named["job_held_back"] = _copy(
         execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="paused",
         decision_id=str(uuid4()), created_at="2020-01-01T00:00:00Z",
@@ -182,9 +186,10 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
 
 
 def _lists(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, UUID]:
-    """A list of recipients that is over, and an address that was released. The list that is imported is due."""
+    """A list of recipients that is over, and an address that was released. What is imported and what is told is due."""
     over, released = uuid4(), uuid4()
     execute("update approvals_dataset set due_at = now() where id = %s", [home.dataset])
+    execute("update approvals_callback set due_at = now() where id = %s", [home.callback])
     execute(
         "insert into approvals_dataset (id, workspace_id, name, sha256, size, encoding, delimiter, columns,"
         " address_column, by_name) values (%s, %s, 'list.csv', repeat('1', 64), 1, 'utf-8', ',', '[]', 'email', 'Ada')",
@@ -235,6 +240,11 @@ def _every_state(execute: Callable[..., Any], home: House) -> dict[str, UUID]:
         rows[f"delivery_{state}"] = _copy(
             execute, "delivery", home.delivery, state=state, dedupe_key=f"{state}@x.example", job_id=str(home.job),
             fence=1, attempted_at="2026-01-01T00:00:00Z",
+        )  # fmt: skip
+    for number, state in enumerate(states.CALLBACK.states, start=2):
+        rows[f"callback_{state}"] = _copy(
+            execute, "callback", home.callback, number=number, status=state,
+            told_at="2026-01-01T00:00:00Z" if state == "told" else None,
         )  # fmt: skip
     return rows
 

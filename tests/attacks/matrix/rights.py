@@ -23,6 +23,7 @@ CHANGE = {
     "attachment": "content_type = 'text/eve'",
     "audiencerow": "address = 'eve@x.example'",
     "beat": "detail = 'eve'",
+    "callback": "answer = 'eve'",
     "campaign": "comment = 'eve'",
     "dataset": "notice = 'eve'",
     "datasetrow": "email = 'eve'",
@@ -62,6 +63,7 @@ ONE = {
         "observation",
         "dataset",
         "suppression",
+        "callback",
     )
 } | {
     "version": "id = %(draft)s",
@@ -149,6 +151,7 @@ CALLS: dict[tuple[str, str], tuple[str | tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     ("due_imports", "ingest"): ("select 1 from due_imports(99) where workspace_id = %(b_workspace)s", ()),
+    ("due_callbacks", "ingest"): ("select 1 from due_callbacks(99) where workspace_id = %(b_workspace)s", ()),
     ("home_of_delivery", "ingest"): ("select 1 where home_of_delivery(%(b_delivery)s) is not null", ()),
     ("place_now", "ingest"): ("select 1 from place_now()", ()),
     # A copy that was taken before something was sent, and that sends it again because nobody asks.
