@@ -14,6 +14,7 @@ NAMES: frozenset[str] = frozenset({
     "send.claimed", "send.intent", "send.handed_over", "send.settled", "send.batch_done",
     "observe.claimed", "observe.taken", "observe.read",
     "import.claimed", "import.counted", "import.stored",
+    "propose.before_commit", "propose.settled",
     "dispatch.published", "decide.before_commit",
 })  # fmt: skip
 

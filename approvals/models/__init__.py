@@ -1,6 +1,7 @@
 """The nouns, one a file. What must hold between them is in `sql/`."""
 
 from approvals.models.beat import Beat
+from approvals.models.called_campaign import CalledCampaign
 from approvals.models.campaign import AudienceRow, Campaign, Version
 from approvals.models.dataset import Dataset, DatasetRow
 from approvals.models.decision import Decision
@@ -18,7 +19,7 @@ from approvals.models.user import User
 from approvals.models.workspace import Member, Workspace
 
 __all__ = [
-    "AgentSession", "AudienceRow", "Beat", "Campaign", "Dataset", "DatasetRow", "Decision", "Delivery", "Event", "Job",
-    "Member", "Observation", "Payload", "Place", "QueueItem", "Run", "RunTool", "Runtime", "StoredRow", "Suppression",
-    "Token", "ToolCall", "User", "Version", "Workspace",
+    "AgentSession", "AudienceRow", "Beat", "CalledCampaign", "Campaign", "Dataset", "DatasetRow", "Decision",
+    "Delivery", "Event", "Job", "Member", "Observation", "Payload", "Place", "QueueItem", "Run", "RunTool",
+    "Runtime", "StoredRow", "Suppression", "Token", "ToolCall", "User", "Version", "Workspace",
 ]  # fmt: skip

@@ -1,6 +1,6 @@
 """The runtimes of the bound workspace, and how far the reading is of those whose own store is read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -54,6 +54,7 @@ class RuntimeRow:
     hides_calls: bool
     created_at: datetime
     observed: Observed | None
+    campaign_tools: Sequence[str] = ()
 
     def state(self, now: datetime) -> State:
         """How the reading stands.
@@ -118,6 +119,7 @@ def _row(runtime: Runtime, observation: Observation | None) -> RuntimeRow:
         writes_ahead=runtime.writes_ahead,
         hides_calls=runtime.hides_calls,
         created_at=runtime.created_at,
+        campaign_tools=tuple(runtime.campaign_tools),
         observed=Observed(**{field: getattr(observation, field) for field in told}) if observation else None,
     )
 

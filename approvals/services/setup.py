@@ -71,8 +71,8 @@ def create_workspace(*, by: Actor, name: str, slug: str = "", hold_s: int = HOLD
 
     `hold_s` is how many seconds an approved campaign waits, in which the approval can be taken back.
     """
-    _may_set_up(by)
-    name = _line("name", name)
+    may_set_up(by)
+    name = line("name", name)
     slug = _slug(slug or slugify(name)[:LONGEST_SLUG].strip("-_"))
     if not 0 <= hold_s <= LONGEST_HOLD_S:
         raise Invalid("hold_s", f"The hold is between 0 and {LONGEST_HOLD_S} seconds.")
@@ -80,13 +80,13 @@ def create_workspace(*, by: Actor, name: str, slug: str = "", hold_s: int = HOLD
     taken = {"approvals_workspace_slug_key": f'There is already a workspace "{slug}"; choose another name.'}
     with bind(workspace.id), _conflicts(taken), transaction.atomic():
         workspace.save(force_insert=True)
-        _log(by, "workspace_created", workspace.id, {"name": name, "slug": slug, "hold_s": hold_s})
+        log(by, "workspace_created", workspace.id, {"name": name, "slug": slug, "hold_s": hold_s})
     return workspace
 
 
 def set_pace(*, by: Actor, messages_per_minute: int) -> None:
     """How many messages of the bound workspace may leave in a minute; 0: as many as the mail server takes."""
-    _may_set_up(by)
+    may_set_up(by)
     if not 0 <= messages_per_minute <= HIGHEST_PACE:
         raise Invalid(
             "messages_per_minute", f"The pace is from 0 (no limit) to {HIGHEST_PACE:,} messages a minute."
@@ -95,17 +95,17 @@ def set_pace(*, by: Actor, messages_per_minute: int) -> None:
         workspace = Workspace.objects.get()
         Workspace.objects.update(messages_per_minute=messages_per_minute)
         told = {"name": workspace.name, "messages_per_minute": messages_per_minute}
-        _log(by, "workspace_paced", workspace.id, told)
+        log(by, "workspace_paced", workspace.id, told)
 
 
 def add_member(
     *, by: Actor, email: str, roles: Collection[str], password: str = "", name: str = ""
 ) -> AddedMember:
     """A person joins the workspace: a user that exists, or a new one, whose password is made up if none is given."""
-    _may_set_up(by)
+    may_set_up(by)
     email = _email(email)
     wanted = _roles(roles)
-    name = _line("name", name) if name else ""
+    name = line("name", name) if name else ""
     taken = {
         "member_once": f"{email} is already a member of this workspace.",
         "user_email_once": f"{email} was added by somebody else just now; try again.",
@@ -122,7 +122,7 @@ def add_member(
             user=user, email=user.email, defaults={"verified": True, "primary": True}
         )
         member = Member.objects.create(workspace_id=current_workspace(), user=user, roles=wanted)
-        _log(by, "member_added", member.id, {"email": user.email, "name": user.name, "roles": wanted})
+        log(by, "member_added", member.id, {"email": user.email, "name": user.name, "roles": wanted})
     return AddedMember(member, user, made_up)
 
 
@@ -143,8 +143,8 @@ def add_runtime(
     One of the kind adk does not report: its own store is read, from the next moment on. `database_url` says where that
     is, and is kept encrypted; the log names host and database only.
     """
-    _may_set_up(by)
-    name = _line("name", name)
+    may_set_up(by)
+    name = line("name", name)
     if kind not in KINDS:
         raise Invalid("kind", f"The kind of a runtime is {' or '.join(KINDS)}.")
     _fitting(kind, database_url, writes_ahead=writes_ahead, hides_calls=hides_calls)
@@ -175,14 +175,14 @@ def add_runtime(
         if observed:
             Observation.objects.create(workspace_id=runtime.workspace_id, runtime=runtime)
             evidence["store"] = _store_of(store)
-        _log(by, "runtime_added", runtime.id, evidence)
+        log(by, "runtime_added", runtime.id, evidence)
     return AddedRuntime(runtime, secret)
 
 
 @transaction.atomic
 def set_runtime_database(*, by: Actor, runtime: str, database_url: str) -> Runtime:
     """Where the store of the adk runtime of this name is from now on, such as under a new password; read at once."""
-    _may_set_up(by)
+    may_set_up(by)
     found = Runtime.objects.filter(name=runtime).first()
     if found is None:
         raise NotFound(
@@ -194,30 +194,30 @@ def set_runtime_database(*, by: Actor, runtime: str, database_url: str) -> Runti
     found.database_url = secrets.seal(store)
     found.save(update_fields=["database_url"])
     Observation.objects.filter(runtime=found).update(due_at=Now())
-    _log(by, "runtime_changed", found.id, {"name": found.name, "store": _store_of(store)})
+    log(by, "runtime_changed", found.id, {"name": found.name, "store": _store_of(store)})
     return found
 
 
 @transaction.atomic
 def set_password(*, by: Actor, email: str, password: str = "") -> str | None:
     """A new password for a member of this workspace; the one that was made up, if none is given."""
-    _may_set_up(by)
+    may_set_up(by)
     member = Member.objects.select_related("user").filter(user__email__iexact=email.strip()).first()
     if member is None:
         raise NotFound(f"{email} is not a member of this workspace; `member add` lets somebody in.")
     made_up = None if password else random.token_urlsafe(15)
     member.user.set_password(_password(password or made_up or "", member.user))
     member.user.save(update_fields=["password"])
-    _log(by, "password_set", member.id, {"email": member.user.email})
+    log(by, "password_set", member.id, {"email": member.user.email})
     return made_up
 
 
 @transaction.atomic
 def create_token(*, by: Actor, runtime: str, subject: str | None = None) -> CreatedToken:
     """A token for the runtime of this name; with a subject it sees and feeds that subject's runs alone."""
-    _may_set_up(by)
+    may_set_up(by)
     if subject is not None:
-        _line("subject", subject)  # kept as it is: runs are told by exactly this text
+        line("subject", subject)  # kept as it is: runs are told by exactly this text
     owner = Runtime.objects.filter(name=runtime).first()
     if owner is None:
         raise NotFound(f'There is no runtime "{runtime}" in this workspace; `runtime add` makes one.')
@@ -225,20 +225,20 @@ def create_token(*, by: Actor, runtime: str, subject: str | None = None) -> Crea
     token = Token.objects.create(
         workspace_id=owner.workspace_id, runtime=owner, subject=subject, digest=digest, hint=hint
     )
-    _log(by, "token_created", token.id, {"runtime": owner.name, "subject": subject, "hint": hint})
+    log(by, "token_created", token.id, {"runtime": owner.name, "subject": subject, "hint": hint})
     return CreatedToken(token, text)
 
 
 @transaction.atomic
 def revoke_token(*, by: Actor, token: str) -> Token:
     """End a token for good: known by its id, by the characters it begins with, or by its whole text."""
-    _may_set_up(by)
+    may_set_up(by)
     found = _token(token)
     if not Token.objects.filter(id=found.id, revoked_at__isnull=True).update(revoked_at=Now()):
         raise Conflict(f"Token {found} was revoked before.")
     found.refresh_from_db(fields=["revoked_at"])
     evidence = {"runtime": found.runtime.name, "subject": found.subject, "hint": found.hint}
-    _log(by, "token_revoked", found.id, evidence)
+    log(by, "token_revoked", found.id, evidence)
     return found
 
 
@@ -289,12 +289,14 @@ def _token(word: str) -> Token:
     return named[0]
 
 
-def _may_set_up(by: Actor) -> None:
+def may_set_up(by: Actor) -> None:
+    """NotAllowed for whoever is neither an operator nor an admin."""
     if by.kind != "operator":
         by.require("set_up")
 
 
-def _log(by: Actor, kind: str, target_id: UUID, evidence: dict[str, Any]) -> None:
+def log(by: Actor, kind: str, target_id: UUID, evidence: dict[str, Any]) -> None:
+    """The entry about what was set up, whose kind begins with what that is."""
     target_kind = kind.partition("_")[0]
     decisions.record(by=by, kind=kind, target_kind=target_kind, target_id=target_id, evidence=evidence)
 
@@ -323,7 +325,8 @@ def _password(password: str, user: User) -> str:
     return password
 
 
-def _line(field: str, text: str) -> str:
+def line(field: str, text: str) -> str:
+    """The text without space around it; Invalid where it is missing, too long or more than a line."""
     if not text.strip():
         raise Invalid(field, f"The {field} is missing.")
     if len(text) > LONGEST_NAME:

@@ -35,7 +35,10 @@ TASKS = {
     "send": "approvals.tasks.send.execute",
     "observe": "approvals.tasks.observe.execute",
     "import": "approvals.tasks.imports.execute",
+    "propose": "approvals.tasks.propose.execute",
 }
+# Where the queue is called otherwise: filling a campaign is work like importing a list.
+QUEUES = {"propose": "import"}
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _WAKE = re.compile(rf"({_UUID}) ({_UUID}) ({'|'.join(TASKS)}) (\d{{1,18}})")  # sql/0005_decisions
 # A publish gives up after 2 s; without these a frozen broker blocks it for over a minute.
@@ -151,7 +154,7 @@ class Dispatcher:
                 TASKS[item.kind],
                 args=[str(item.id)],
                 kwargs={"workspace": str(item.workspace_id)},
-                queue=item.kind,
+                queue=QUEUES.get(item.kind, item.kind),
                 retry=False,
             )
         except Exception as error:  # every transport has exceptions of its own

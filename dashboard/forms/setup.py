@@ -58,3 +58,15 @@ class DatabaseForm(forms.Form):
         "The whole address, with user and password: postgresql://user:password@host:5432/name. It replaces the one that"
         " is stored, which is never shown."
     )
+
+
+class CampaignToolForm(forms.Form):
+    """A tool whose calls propose campaigns."""
+
+    tool = forms.CharField(
+        label="Tool",
+        max_length=LONGEST_NAME,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text="As its calls name it, such as propose_campaign.",
+        error_messages=_REQUIRED,
+    )

@@ -11,8 +11,16 @@ from dashboard.presenters.ages import span, when
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import Empty, Fact, Link, Shown, Trail
 from dashboard.presenters.places import Places
-from dashboard.presenters.setup import AppLine, Reading, RuntimeBox, RuntimePage, SetupPage
-from dashboard.presenters.text import count, plain, plural, reveal_line
+from dashboard.presenters.setup import (
+    AppLine,
+    Reading,
+    RuntimeBox,
+    RuntimePage,
+    SetupPage,
+    Tool,
+    ToolsPage,
+)
+from dashboard.presenters.text import count, plain, plural, reveal_line, summary_line
 
 _KINDS = {"http": "Reports through the machine API", "adk": "Google ADK, read from its own database"}
 _STATES: Mapping[State, Chip] = {
@@ -58,6 +66,18 @@ def runtime_page(
         box=_box(runtime, places, now),
         form=form,
         change_url=places.runtime_database(runtime.id) if form else "",
+        tools_url=places.campaign_tools(runtime.id),
+    )
+
+
+def tools_page(*, places: Places, runtime: RuntimeRow, form: forms.Form) -> ToolsPage:
+    """The tools of one runtime; `form` declares another one."""
+    return ToolsPage(
+        title=f"Campaign tools of {plain(runtime.name)}",
+        trail=Trail(Link(plain(runtime.name), places.runtime(runtime.id))),
+        tools=tuple(Tool(summary_line(tool, 200), tool) for tool in runtime.campaign_tools),
+        form=form,
+        change_url=places.change_campaign_tools(runtime.id),
     )
 
 
@@ -135,7 +155,12 @@ def _facts(runtime: RuntimeRow) -> list[Fact]:
         facts.append(Fact("ADK version", reveal_line(runtime.observed.version) or "Not known yet"))
     else:
         facts.append(Fact("Reports each call before making it", "yes" if runtime.writes_ahead else "no"))
-    return [*facts, Fact("Interrupted after silence of", span(runtime.silence_s))]
+    tools = ", ".join(runtime.campaign_tools)
+    return [
+        *facts,
+        Fact("Interrupted after silence of", span(runtime.silence_s)),
+        Fact("Tools that propose campaigns", summary_line(tools, 300) if tools else "none"),
+    ]
 
 
 def _apps_note(runtime: RuntimeRow) -> str:

@@ -158,7 +158,7 @@ _TRIED = {
     "dataset_imported": "new list",
     "suppress": "suppression",
     "unsuppress": "release",
-    "runtime_changed": "new database address",
+    "runtime_changed": "change of a runtime",
 }
 
 

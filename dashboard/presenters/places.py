@@ -124,6 +124,14 @@ class Places:
         """Where another database address of a runtime is said."""
         return reverse("runtime_database", args=[self.slug, runtime_id])
 
+    def campaign_tools(self, runtime_id: UUID | str) -> str:
+        """The tools of a runtime whose calls propose campaigns."""
+        return reverse("campaign_tools", args=[self.slug, runtime_id])
+
+    def change_campaign_tools(self, runtime_id: UUID | str) -> str:
+        """Where one of them is declared or taken away."""
+        return reverse("campaign_tools_change", args=[self.slug, runtime_id])
+
 
 # A page lists fifty of them and more; finding each of these addresses anew took longer than its queries.
 _AN_ID = UUID(int=0)

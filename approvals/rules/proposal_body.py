@@ -1,0 +1,133 @@
+"""A proposal as it is written down: in a body of the machine API, and in the arguments of a tool call.
+
+What may stand there is the same for both, so it is read here for both. Pydantic's schemas, and no framework.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema, model_validator
+
+from approvals.exceptions import Invalid
+from approvals.rules import strict_json
+from approvals.rules.fields import Body, HeaderLine, Id, Line, Note, Text, Time, wrong
+from approvals.rules.proposals import Proposal, Recipient
+from approvals.rules.wrong_fields import field_of, words_of
+
+MOST_RECIPIENTS = 10_000
+MOST_VARS = 100
+LONGEST_VAR = 10_000
+LONGEST_NAME = 200
+MOST_ARGUMENTS = 5 * 1024 * 1024  # characters of a tool call's arguments
+TOO_LONG = "The arguments are longer than 5 MB. Send the recipients as a list, and name it as dataset_id."
+
+
+def _variable(value: Any) -> Any:
+    if not isinstance(value, str | int | float | bool):
+        raise wrong("variable", "A variable must be text, a number, true or false.")
+    if isinstance(value, str) and len(value) > LONGEST_VAR:
+        raise wrong("variable_too_long", f"A variable must not be longer than {LONGEST_VAR} characters.")
+    return value
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise wrong("blank", "This needs at least one character that is not a space.")
+    return text
+
+
+Variable = Annotated[
+    Any,
+    AfterValidator(_variable),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string", "maxLength": LONGEST_VAR}, {"type": "number"}, {"type": "boolean"}]}
+    ),
+]
+
+
+class RecipientIn(Body):
+    """One recipient. An address that cannot be written to is excluded with its reason, and shown to the reviewer."""
+
+    email: str
+    vars: dict[Line, Variable] = Field(
+        default_factory=dict,
+        max_length=MOST_VARS,
+        description="What {{ name }} stands for in subject and texts.",
+    )
+
+
+class ProposalBody(Body):
+    """What is to be sent, and to whom."""
+
+    purpose: Note | None = None
+    send_by: Time | None = None
+    sender: HeaderLine = Field(alias="from", description="One address, with a name to show if you like.")
+    reply_to: HeaderLine | None = None
+    subject: HeaderLine
+    text: Annotated[Text, AfterValidator(_not_blank)] = Field(min_length=1)
+    html: Text | None = None
+    recipients: list[RecipientIn] = Field(default_factory=list, min_length=1, max_length=MOST_RECIPIENTS)
+    dataset_id: Id | None = Field(None, description="An imported list, in place of recipients.")
+    where: dict[Line, Line] | None = Field(
+        None,
+        description="Which rows of the list: columns, and the value that each must have. Without it all of them.",
+    )
+
+    @model_validator(mode="after")
+    def _one_audience(self) -> "ProposalBody":
+        if ("recipients" in self.model_fields_set) == (self.dataset_id is not None):
+            raise wrong("missing", "Name either recipients or a dataset_id.", field="recipients")
+        if self.where is not None and self.dataset_id is None:
+            raise wrong("where", "Only a list can be filtered.", field="where")
+        return self
+
+    def proposal(self, *, external_id: str, name: str, run_id: UUID | None) -> Proposal:
+        """The proposal as the service takes it."""
+        return Proposal(
+            external_id=external_id,
+            name=name,
+            purpose=self.purpose or "",
+            send_by=self.send_by,
+            run_id=run_id,
+            sender=self.sender,
+            reply_to=self.reply_to or "",
+            subject=self.subject,
+            text=self.text,
+            html=self.html or "",
+            recipients=[Recipient(recipient.email, recipient.vars) for recipient in self.recipients],
+            dataset_id=self.dataset_id,
+            where=self.where,
+        )
+
+
+class CalledBody(ProposalBody):
+    """The arguments of a call: an agent need not think of a name or an id."""
+
+    external_id: Line | None = None
+    name: Line | None = None
+
+    def called(self, *, external_id: str, run_id: UUID) -> Proposal:
+        """The proposal; `external_id` where the call names none, and the subject in place of a name."""
+        name = self.name or self.subject[:LONGEST_NAME]
+        return self.proposal(external_id=self.external_id or external_id, name=name, run_id=run_id)
+
+
+def read_arguments(args: Any) -> CalledBody:
+    """What a call proposes. Invalid with the first field that cannot be used; strict as the machine API is.
+
+    `args` is any JSON value: what was reported, or stood in a runtime's own store.
+    """
+    if len(json.dumps(args, ensure_ascii=False)) > MOST_ARGUMENTS:
+        raise Invalid(None, TOO_LONG)
+    try:
+        # Escaped, so that no encoder fails at what strict_json then finds.
+        given = strict_json.loads(json.dumps(args).encode())
+    except strict_json.BadJson as bad:
+        raise Invalid(bad.field, bad.text.replace("The body", "What it was called with", 1)) from None
+    try:
+        return CalledBody.model_validate(given)
+    except ValidationError as error:
+        first: Mapping[str, Any] = error.errors()[0]
+        raise Invalid(field_of(first, first["loc"]), words_of(first)) from None
