@@ -78,7 +78,7 @@ class ProposalBody(Body):
     @model_validator(mode="after")
     def _one_audience(self) -> "ProposalBody":
         if ("recipients" in self.model_fields_set) == (self.dataset_id is not None):
-            raise wrong("missing", "Name either recipients or a dataset_id.", field="recipients")
+            raise wrong("audience", "Name either recipients or a dataset_id.", field="recipients")
         if self.where is not None and self.dataset_id is None:
             raise wrong("where", "Only a list can be filtered.", field="where")
         return self
