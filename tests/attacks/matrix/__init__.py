@@ -35,6 +35,7 @@ To add one, write a `Case` in the room it belongs to:
 """
 
 from tests.attacks.matrix import (
+    called,
     closed_lists,
     datasets,
     decisions,
@@ -68,6 +69,7 @@ ROOMS = (
     sessions,
     paths,
     datasets,
+    called,
 )
 CASES: tuple[Case, ...] = tuple(case for room in ROOMS for case in room.CASES)
 
