@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.views import campaigns, recipients
+from dashboard.views import campaigns, recipients, scheduling
 
 _ONE = "campaigns/<uuid:campaign_id>/"
 
@@ -14,6 +14,7 @@ campaign_routes: list[URLPattern] = [
     path(f"{_ONE}recipients", recipients.page, name="campaign_recipients"),
     path(f"{_ONE}recipients.csv", recipients.export, name="campaign_recipients_csv"),
     path(f"{_ONE}approve", campaigns.approve, name="campaign_approve"),
+    path(f"{_ONE}approve-at", scheduling.approve_at, name="campaign_approve_at"),
     path(f"{_ONE}reject", campaigns.reject, name="campaign_reject"),
     path(f"{_ONE}take-back", campaigns.take_back, name="campaign_take_back"),
     path(f"{_ONE}stop", campaigns.stop, name="campaign_stop"),

@@ -9,6 +9,7 @@ _ONE = "setup/<uuid:runtime_id>/"
 setup_routes: list[URLPattern] = [
     path("setup/", setup.page, name="setup"),
     path("setup/add", setup.add, name="runtime_add"),
+    path("setup/sending", setup.sending, name="sending_set"),
     path(_ONE, setup.runtime, name="runtime"),
     path(f"{_ONE}live", setup.live, name="runtime_live"),
     path(f"{_ONE}database", setup.database, name="runtime_database"),

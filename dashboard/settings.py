@@ -206,7 +206,7 @@ MAIL_CATCHER_DIR = env.str("MAIL_CATCHER_DIR", default="")
 # -- the desk's clock -----------------------------------------
 LEASE_S = env.int("LEASE_S", default=60)
 # Sending that should have begun longer ago than this asks somebody first.
-OVERDUE_S = env.int("OVERDUE_S", default=3600)
+START_OVERDUE_S = env.int("START_OVERDUE_S", default=3600)
 SEND_BATCH = env.int(
     "SEND_BATCH", default=1_000
 )  # messages after which a campaign lets another one have its turn

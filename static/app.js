@@ -61,6 +61,12 @@
   document.addEventListener("htmx:sendError", () => trouble(true));
   document.addEventListener("htmx:timeout", () => trouble(true));
 
+  // A time zone that nobody chose yet is the one of this browser, where the list has it.
+  for (const field of document.querySelectorAll("[data-guess=zone]")) {
+    const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if ([...field.list.options].some((option) => option.value === own)) field.value = own;
+  }
+
   // What a fragment says is read out once, when it changes.
   document.addEventListener("htmx:afterSettle", (event) => {
     const source = event.target.closest("[data-say]") || event.target.querySelector("[data-say]");

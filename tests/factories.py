@@ -311,8 +311,14 @@ def shown_run(run: Run) -> Shown:
 @transaction.atomic
 def shown_campaign(campaign: Campaign) -> Shown:
     """What the page of this campaign shows right now."""
-    digest = Version.objects.values_list("digest", flat=True).get(campaign_id=campaign.id)
-    return Shown(digest=digest, opened_at=datetime.now(UTC))
+    newest = Version.objects.filter(campaign_id=campaign.id).latest("number")
+    return Shown(digest=newest.digest, opened_at=datetime.now(UTC))
+
+
+@transaction.atomic
+def shown_delivery(delivery: Delivery) -> Shown:
+    """What the page of this delivery's version shows."""
+    return Shown(digest=Version.objects.get(id=delivery.version_id).digest, opened_at=datetime.now(UTC))
 
 
 @transaction.atomic

@@ -16,7 +16,9 @@ from approvals.db.binding import Binding, BindingError, NotBound
 
 # Every table of the domain belongs to a workspace, but for people, process heartbeats and the database's place.
 TENANT_TABLE = re.compile(r"\bapprovals_(?!user\b|beat\b|place\b)\w+", re.IGNORECASE)
-BIND = "select set_config('app.workspace_id', %s, true), set_config('app.subject', %s, true)"
+BIND = (
+    "select set_config('app.workspace_id', %(workspace)s, true), set_config('app.subject', %(subject)s, true)"
+)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -29,6 +31,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().__init__(*args, **kwargs)
         self.bound: Binding | None = None
         self._bound_at: str | None = None  # the savepoint that bound it; None: the transaction itself
+        # What approvals.db.prepared had this connection plan, by what name; `planned` counts names, none comes twice.
+        self.plans: dict[object, bytes] = {}
+        self.planned = 0
         self.execute_wrappers.append(self._refuse_unbound)
 
     def _refuse_unbound(
@@ -45,6 +50,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Close the connection: with it ends the transaction that was bound, also where it ended by being lost."""
         super().close()
         self.bound = self._bound_at = None
+        self.plans = {}
 
     def _set_autocommit(self, autocommit: bool) -> None:
         super()._set_autocommit(autocommit)  # type: ignore[misc]
@@ -79,4 +85,4 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _execute_binding(self, workspace_id: str, subject: str) -> None:
         # Straight to psycopg: this is no query of the application, and must not be counted as one.
         with self.wrap_database_errors:
-            self.connection.execute(BIND, [workspace_id, subject])
+            self.connection.execute(BIND, {"workspace": workspace_id, "subject": subject})

@@ -11,9 +11,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 
-from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place
+from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place, Workspace
 from approvals.rules.content import Content
 from approvals.selectors.campaign_counts import counts_of, newest_version
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
@@ -39,7 +39,8 @@ class CampaignFacts:
     """A campaign and where it stands.
 
     `counts` are those of `campaign_counts`; `waiting` are the deliveries in doubt or failed that nobody has answered
-    for yet, by state. `job` is the execution of its newest approval; `paused` what of it waits for a person.
+    for yet, by state. `job` is the execution of its newest approval; `paused` what of it waits for a person. `hold_s`:
+    seconds that an approval is held, so that it can be taken back.
     `restored`: the database was restored since it was proposed, so more may have become of it than it knows.
     """
 
@@ -60,6 +61,7 @@ class CampaignFacts:
     counts: Mapping[str, int]
     waiting: Mapping[str, int]
     job: Progress | None
+    hold_s: int = 0
     paused: Sequence[Paused] = ()
     restored: bool = False
 
@@ -120,6 +122,10 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
     """The campaign as it stands now."""
     version = newest_version(campaign.id)
     waiting = _waiting(version.id).values_list("state").annotate(number=Count("*"))
+    since = Place.objects.filter(restored_at__gt=campaign.created_at)
+    hold_s, restored = (
+        Workspace.objects.annotate(restored=Exists(since)).values_list("hold_s", "restored").get()
+    )
     return CampaignFacts(
         id=campaign.id,
         external_id=campaign.external_id,
@@ -140,8 +146,9 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
         counts=counts_of(version.id),
         waiting=dict(waiting),
         job=progress_of(campaign_id=campaign.id, delivery_id=None),
+        hold_s=hold_s,
         paused=_paused(campaign.id),
-        restored=Place.objects.filter(restored_at__gt=campaign.created_at).exists(),
+        restored=restored,
     )
 
 

@@ -22,6 +22,7 @@ PEOPLE = 500  # that the filter offers at most
 FOUND = 500  # entries that a search brings at most
 SET_UP = (
     "workspace_created",
+    "workspace_held",
     "workspace_paced",
     "member_added",
     "runtime_added",

@@ -51,13 +51,17 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Mailing:
-    """A campaign's newest version: its subject line, and its deliveries and recipients by state, up to COUNTED."""
+    """A campaign's newest version: its subject line, and its deliveries and recipients by state, up to COUNTED.
+
+    `starts_at` is when what was approved goes out, while it is held.
+    """
 
     id: UUID
     status: str
     subject_line: str
     deliveries: Mapping[str, int]
     excluded: int
+    starts_at: datetime | None = None
 
     @property
     def recipients(self) -> int:
@@ -94,7 +98,9 @@ _MAILINGS = """
           select from approvals_delivery d where d.version_id = v.id and d.state = s.state limit %s) d))
         from unnest(array['planned','attempting','sent','failed','in_doubt','skipped']) s(state)),
       (select count(*) from (select from approvals_audiencerow a
-        where a.version_id = v.id and a.state in ('duplicate', 'suppressed', 'refused') limit %s) a)
+        where a.version_id = v.id and a.state in ('duplicate', 'suppressed', 'refused') limit %s) a),
+      (select max(j.due_at) from approvals_job j
+        where j.workspace_id = c.workspace_id and j.campaign_id = c.id and j.status = 'held')
     from approvals_campaign c
     cross join lateral (select v.id, v.subject_line from approvals_version v
       where v.workspace_id = c.workspace_id and v.campaign_id = c.id order by v.number desc limit 1) v
@@ -123,7 +129,7 @@ def mailings_of(campaign_ids: Collection[UUID]) -> dict[UUID, Mailing]:
     with connection.cursor() as cursor:
         cursor.execute(_MAILINGS, [COUNTED, COUNTED, list(campaign_ids)])
         rows = cursor.fetchall()
-    return {row[0]: Mailing(row[0], row[1], row[2], json.loads(row[3]), row[4]) for row in rows}
+    return {row[0]: Mailing(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5]) for row in rows}
 
 
 def _attempts(condition: str, ids: Collection[UUID]) -> list[Attempt]:

@@ -12,6 +12,7 @@ from approvals.exceptions import NotFound
 from approvals.models import Job, Run
 from approvals.rules.decisions import IN_PLACE
 from approvals.rules.in_place import KIND
+from approvals.selectors.payloads import proven
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Progress:
     campaign_name: str
     delivery_id: UUID | None
     in_place: bool = False  # a replay that goes on with what a person said
+    chosen: tuple[datetime, str] | None = None  # when it is to begin, and the zone that a person said it in
     streamed: bool = False  # whether a worker holds its stream, so that it can be stopped from here
 
     @property
@@ -88,6 +90,7 @@ def progress_of(**which: Any) -> Progress | None:
         accepted_at=job.accepted_at,
         finished_at=job.finished_at,
         in_place=job.decision.kind in IN_PLACE,
+        chosen=_chosen(job),
         streamed=bool(job.run and job.run.runtime.kind == KIND),
         run_id=job.run.id if job.run else None,
         run_name=job.run.external_id if job.run else "",
@@ -96,6 +99,15 @@ def progress_of(**which: Any) -> Progress | None:
         campaign_name=job.campaign.name if job.campaign else "",
         delivery_id=job.delivery_id,
     )
+
+
+def _chosen(job: Job) -> tuple[datetime, str] | None:
+    """The time that its decision names, while it is ahead; None where it names none, or was erased."""
+    if job.kind != "send" or job.status != "held":
+        return None
+    contents, _ = proven({job.decision.payload_id: job.decision.payload_hash})
+    given = contents.get(job.decision.payload_id) or {}
+    return (datetime.fromisoformat(given["at"]), str(given["zone"])) if "at" in given else None
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""Which workspaces there are: for the operator's commands, before any workspace is bound."""
+"""Which workspaces there are, for the operator's commands before any is bound; and how the bound one sends."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import connection
 
 from approvals.exceptions import NotFound
+from approvals.models import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,19 @@ class WorkspaceRow:
     slug: str
     name: str
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """How a workspace sends: seconds that an approval is held, and messages a minute (0: no limit)."""
+
+    hold_s: int
+    messages_per_minute: int
+
+
+def sending() -> Sending:
+    """How the bound workspace sends."""
+    return Sending(*Workspace.objects.values_list("hold_s", "messages_per_minute").get())
 
 
 def all_workspaces() -> list[WorkspaceRow]:

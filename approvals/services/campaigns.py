@@ -3,7 +3,7 @@
 What became of single deliveries is decided in services/deliveries.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,11 +17,12 @@ from approvals.exceptions import DECIDED, Conflict, Invalid, Stale
 from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
 from approvals.rules.decisions import NOBODY_REACHED, OWN_PROPOSAL, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
+from approvals.rules.zones import why_not_at, written, zone_named
 from approvals.services import decisions
-from approvals.services.jobs import WAITING
+from approvals.services.jobs import OPEN, WAITING
 
 # What moves a campaign out of a state in which it waits.
-_ANSWERS = ("approve", "return_campaign", "reject", "cancel_send", "pause_send", "resume_send", "stop")
+_ANSWERS = ("approve", "return_campaign", "reject", "cancel_send", "pause_send", "stop")
 
 
 @transaction.atomic
@@ -41,8 +42,14 @@ def approve(
         raise Conflict(OWN_PROPOSAL, code="own_proposal")
     if not Delivery.objects.filter(version_id=version.id, state="planned").exists():
         raise Conflict(NOBODY_REACHED, code="no_audience")
-    _refuse_too_late(campaign, at)
-    hold_s = Workspace.objects.values_list("hold_s", flat=True).get()
+    hold_s, now = Workspace.objects.annotate(now=Now()).values_list("hold_s", "now").get()
+    if campaign.send_by is not None and campaign.send_by < now:
+        raise Conflict(TOO_LATE, code="send_by_passed")
+    chosen: dict[str, str] = {}
+    if at is not None:
+        if reason := why_not_at(at, now=now, hold_s=hold_s, send_by=campaign.send_by):
+            raise Invalid("at", reason)
+        chosen = written(at, zone_named(zone or "UTC"))
     held_until = Now() + timedelta(seconds=hold_s)
     Campaign.objects.filter(id=campaign.id).update(status="approved")
     decision_id = uuid4()
@@ -54,27 +61,10 @@ def approve(
         status="held" if hold_s or at else "queued",
         due_at=Greatest(held_until, at) if at else held_until,
     )
-    evidence = told_of(campaign, version)
-    if at is not None:
-        evidence |= {"at": at.astimezone(UTC).isoformat(), "zone": zone}
+    evidence = told_of(campaign, version) | chosen
     decision = record(by, "approve", campaign, shown, evidence, id=decision_id)
     faults.point("decide.before_commit")
     return decision, False
-
-
-def _refuse_too_late(campaign: Campaign, at: datetime | None) -> None:
-    """Conflict once the proposer's time is over, Invalid for a time that is over, or is after the proposer's."""
-    this = Campaign.objects.filter(id=campaign.id)
-    if this.filter(send_by__lt=Now()).exists():
-        raise Conflict(TOO_LATE, code="send_by_passed")
-    if at is None:
-        return
-    if not this.annotate(now=Now()).filter(now__lt=at).exists():
-        raise Invalid("at", "This time is over. Choose a later one, or approve for now.")
-    if campaign.send_by is not None and at > campaign.send_by:
-        raise Invalid(
-            "at", "This is after the time by which the campaign is to be sent. Choose an earlier one."
-        )
 
 
 @transaction.atomic
@@ -150,14 +140,21 @@ def go_on(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool
     """Let a campaign that somebody paused go on, bound to the version shown."""
     campaign, version = locked(by, campaign_id, "resume_send")
     if campaign.status != "paused":
-        return _somebody_was_first(campaign, by, "resume_send"), True
+        went_on = Decision.objects.filter(item_id=campaign.id, kind="resume_send").order_by("-seq").first()
+        if went_on is None or campaign.status != "sending":
+            return _somebody_was_first(campaign, by, "resume_send"), True
+        target_id = went_on.target_id
+        return decisions.own_or_refused(went_on, by=by, kind="resume_send", target_id=target_id), True
     if version.digest != shown.digest:
         raise another_version(version)
-    Job.objects.filter(campaign_id=campaign.id, delivery=None, status="paused").update(
+    own = Job.objects.filter(campaign_id=campaign.id, delivery=None, status__in=OPEN)
+    job_id = own.values_list("id", flat=True).get()  # in a worker's hands still, if nobody looked since
+    own.filter(status="paused").update(
         status="queued", queued_at=Now(), due_at=Now(), outcome=f"{by.name} let it go on."
     )
     Campaign.objects.filter(id=campaign.id).update(status="sending")
-    return record(by, "resume_send", campaign, shown, told_of(campaign, version)), False
+    about = ("job", job_id)
+    return record(by, "resume_send", campaign, shown, told_of(campaign, version), target=about), False
 
 
 @transaction.atomic

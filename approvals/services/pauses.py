@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from approvals.access.actors import Actor
 from approvals.access.desk import job_for
 from approvals.exceptions import Conflict, NotFound
-from approvals.models import Decision, Delivery, Job, Run
+from approvals.models import Campaign, Decision, Delivery, Job, Run
 from approvals.rules.shown import Shown
 from approvals.services import campaigns, decisions, lineages, replays
 
@@ -54,6 +54,8 @@ def resume_send(*, by: Actor, job_id: UUID, shown: Shown) -> tuple[Decision, boo
     if version.digest != shown.digest:
         raise campaigns.another_version(version)
     _go_on(job, by)
+    if job.delivery_id is None:
+        Campaign.objects.filter(id=campaign.id, status="paused").update(status="sending")
     given = campaigns.told_of(campaign, version) | _recipient_of(job)
     return campaigns.record(by, "resume_send", campaign, shown, given, target=("job", job.id)), False
 

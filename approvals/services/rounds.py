@@ -4,7 +4,7 @@ A message may leave only after the round that marked its row *attempting* was co
 by whoever still holds the job's fence. So whoever is killed leaves at most the rows of one round in doubt.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,6 +24,7 @@ from approvals.services.sending import DUE_AGAIN, Sealed
 ATTEMPTS = 5  # for one recipient whose server keeps asking to wait
 UNSUBSCRIBED = "They unsubscribed, so nothing was sent."
 SUPPRESSED = "This address is on the list of those who are not to be written to, so nothing was sent."
+REACHED = "An earlier version of this campaign reached them, or may have."
 NOT_ALLOWED = "Only recipients at {domains} are written to here (ALLOWED_RECIPIENT_DOMAINS)."
 
 
@@ -78,9 +79,13 @@ class Round:
 _SUPPRESSED = """
     from approvals_suppression s where s.workspace_id = d.workspace_id and s.dedupe_key = d.dedupe_key
       and s.scope in ('', {agent}) and s.released_at is null"""
+# Whoever another version of the campaign is with: who has it, or may have, and whose message is under way.
+_OTHER = """from approvals_delivery o where o.workspace_id = d.workspace_id and o.campaign_id = d.campaign_id
+      and o.dedupe_key = d.dedupe_key and o.state in ('attempting', 'sent', 'in_doubt')"""
 _NEXT = f"""
     select d.id, d.position, d.address, d.message_id, a.vars, date_trunc('second', clock_timestamp()),
-      d.attempt > 0, a.erased_at is not null, (select max(s.reason) {_SUPPRESSED.format(agent="c.agent")})
+      d.attempt > 0, a.erased_at is not null, (select max(s.reason) {_SUPPRESSED.format(agent="c.agent")}),
+      exists (select {_OTHER} and o.state <> 'attempting')
     from approvals_delivery d
     join approvals_audiencerow a on a.workspace_id = d.workspace_id and a.id = d.audience_row_id
     join approvals_campaign c on c.workspace_id = d.workspace_id and c.id = d.campaign_id
@@ -108,7 +113,10 @@ def upcoming(*, held: Claim, sealed: Sealed, after: int, at_most: int) -> list[P
     else:
         rows = _rows(_FIRST_TIME, [version, after, job_of, at_most])
         rows = rows or _rows(_ONCE_MORE, [version, settings.SEND_RETRY_S, job_of, at_most])
-    return [Planned(*row, _why_not(row[2], erased, listed)) for *row, erased, listed in rows]  # type: ignore[call-arg]
+    return [
+        Planned(*row, _why_not(row[2], erased, listed, reached))  # type: ignore[call-arg]
+        for *row, erased, listed, reached in rows
+    ]
 
 
 def _rows(statement: str, values: Sequence[Any]) -> list[Any]:
@@ -117,9 +125,11 @@ def _rows(statement: str, values: Sequence[Any]) -> list[Any]:
         return list(cursor.fetchall())
 
 
-def _why_not(address: str, erased: bool, listed: str | None) -> str:
+def _why_not(address: str, erased: bool, listed: str | None, reached: bool) -> str:
     if erased:
         return ERASED
+    if reached:
+        return REACHED
     if listed:
         return UNSUBSCRIBED if listed == "unsubscribed" else SUPPRESSED
     allowed = [domain.lower() for domain in settings.ALLOWED_RECIPIENT_DOMAINS]
@@ -128,24 +138,34 @@ def _why_not(address: str, erased: bool, listed: str | None) -> str:
     return NOT_ALLOWED.format(domains=", ".join(allowed))
 
 
-@transaction.atomic
 def turn(
-    *, held: Claim, sealed: Sealed, endings: Sequence[Ending] = (), wanted: Sequence[Planned] = ()
+    *,
+    held: Claim,
+    sealed: Sealed,
+    endings: Sequence[Ending] = (),
+    wanted: Sequence[Planned] = (),
+    meanwhile: Callable[[], object] | None = None,
 ) -> Round:
-    """Write down what became of some messages, and mark the rows whose message may leave next.
+    """Write down what became of some messages, and mark the rows whose message may leave next; committed on return.
 
     Only rows that are still planned, of a campaign that is still being sent and a version that is still the approved
     one, are opened, by whoever holds the job within its lease. Whoever is to be skipped is. `sealed` is what is sent.
+    `meanwhile` is called while the database works, where it can be; it must not use the database.
     """
-    if refused := [planned for planned in wanted if planned.skip]:
-        _skip(held, refused)
+    refused = [planned for planned in wanted if planned.skip]
     may = [planned for planned in wanted if not planned.skip]
+    if not refused and not (may and sealed.paced):
+        ours, settled, opened = settle_and_open(held, sealed, endings, may, meanwhile)
+        return Round(opened, settled, ours)
     early, wait_s = frozenset[UUID](), 0.0
-    if may and sealed.paced:
-        count, wait_s = _paced(len(may))
-        early = frozenset(planned.delivery_id for planned in may[count:])
-        may = may[:count]
-    ours, settled, opened = settle_and_open(held, sealed, endings, may)
+    with transaction.atomic():
+        if refused:
+            _skip(held, refused)
+        if may and sealed.paced:
+            count, wait_s = _paced(len(may))
+            early = frozenset(planned.delivery_id for planned in may[count:])
+            may = may[:count]
+        ours, settled, opened = settle_and_open(held, sealed, endings, may)
     return Round(opened, settled, ours, early, wait_s)
 
 
@@ -156,7 +176,7 @@ _MAY = """(c.status = 'sending' or j.delivery_id is not null)
 # One statement, since this is the price of each message. Campaign and job stay as they are until the commit: a stop
 # takes the campaign's row, and the clock the job's, so whoever comes second sees what the first one did. Outcomes are
 # settled by whoever made their intent, lease or no lease. Whatever forbids a message is asked where its row is opened.
-_TURN = f"""
+_TURN = prepared.Statement(f"""
     with mine as materialized (
       select {_MAY} as may, c.agent from approvals_campaign c
       join approvals_job j on j.workspace_id = c.workspace_id and j.campaign_id = c.id
@@ -176,16 +196,23 @@ _TURN = f"""
         and exists (select from approvals_version v where v.id = %(version)s and v.digest = %(digest)s)
         and exists (select from approvals_audiencerow a where a.id = d.audience_row_id and a.erased_at is null)
         and not exists (select {_SUPPRESSED.format(agent="(select agent from mine)")})
+        and not exists (select {_OTHER})
       returning d.id
     )
-    select coalesce((select may from mine), false), array(select id from settled), array(select id from opened)
-"""  # noqa: S608 - the words are this module's own
+    select coalesce((select may from mine), false)::text, array_to_string(array(select id from settled), ' '),
+      array_to_string(array(select id from opened), ' ')
+""")  # noqa: S608 - the words are this module's own
 
 
 def settle_and_open(
-    held: Claim, sealed: Sealed, endings: Sequence[Ending], wanted: Sequence[Planned]
+    held: Claim,
+    sealed: Sealed,
+    endings: Sequence[Ending],
+    wanted: Sequence[Planned],
+    meanwhile: Callable[[], object] | None = None,
 ) -> tuple[bool, frozenset[UUID], frozenset[UUID]]:
-    """Within a transaction: (whether the job is ours, whose ending was written down, whose message may leave)."""
+    """(whether the job is ours, whose ending was written down, whose message may leave): in the open transaction, or
+    in one of its own."""
     values = {
         "job": held.job_id,
         "fence": held.fence,
@@ -200,8 +227,12 @@ def settle_and_open(
         "version": sealed.version_id,
         "digest": sealed.digest,
     }
-    [(ours, settled, opened)] = prepared.rows(_TURN, values)
-    return ours, frozenset(settled), frozenset(opened)
+    [(ours, settled, opened)] = prepared.rows(_TURN, values, meanwhile=meanwhile)
+    return ours == "true", _ids(settled), _ids(opened)
+
+
+def _ids(words: str | None) -> frozenset[UUID]:
+    return frozenset(map(UUID, (words or "").split()))
 
 
 def _skip(held: Claim, refused: Sequence[Planned]) -> None:

@@ -19,6 +19,7 @@ from approvals.services.jobs import Claim
 PATIENCE = 4  # how many times longer each wait for one recipient is than the one before it
 STOPPED = "The campaign was stopped."
 CHANGED = "The campaign is not the one that was approved any more; nothing was sent."
+REPLACED = "Another version took the place of the one that was approved: "
 LEFT_THE_ROLE = "Nothing was sent: {name}, who approved this, may not approve campaigns any more."
 OVERDUE = (
     "It was to go out at {at}, and nobody could send it for more than {hours}. Let it go on, or take it back."
@@ -63,24 +64,40 @@ def begin(*, held: Claim) -> Sealed | None:
     if version is None:
         _not_begun(held, campaign, CHANGED)
         return None
-    if held.delivery_id is None and not _may_begin(held, campaign, version):
+    if held.delivery_id is None and _is_replaced(version):
+        _end_replaced(held, campaign)
+        return None
+    if held.delivery_id is None and not _may_begin(held, campaign):
         return None
     paced = Workspace.objects.filter(messages_per_minute__gt=0).exists()
     return Sealed(version.id, version.digest, content_of(version), paced)
 
 
-def _may_begin(held: Claim, campaign: Campaign, version: Version) -> bool:
+def _is_replaced(version: Version) -> bool:
+    """Whether another version took the place of this one: then nothing more of it goes out by itself."""
+    return Version.objects.filter(campaign_id=version.campaign_id, number__gt=version.number).exists()
+
+
+def _end_replaced(held: Claim, campaign: Campaign) -> str:
+    """Whoever was under way when the other version came is in that one too, so nobody is lost; the job's status."""
+    _skip_left(held)
+    began = Delivery.objects.filter(job_id=held.job_id).exists()
+    status, said = ("done", f"{REPLACED}{_told(held)}") if began else ("failed", CHANGED)
+    return (
+        status if jobs.finish(held, status, said, then=lambda: _finish_campaign(campaign, held)) else "lost"
+    )
+
+
+def _may_begin(held: Claim, campaign: Campaign) -> bool:
     """Whether the campaign's own job goes on; where not it is ended, or laid down, with why."""
     if campaign.status == "approved":
-        if Version.objects.filter(campaign_id=campaign.id, number__gt=version.number).exists():
-            _not_begun(held, campaign, CHANGED)
-        elif Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
+        if Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
             # Approved in time, but no worker took it in time: a person decides again.
             _not_begun(held, campaign, f"Nothing was sent. {TOO_LATE}")
         elif who := _left_the_role(held):
             _not_begun(held, campaign, LEFT_THE_ROLE.format(name=who))
         elif due_at := _overdue_since(held):
-            hours = f"{settings.OVERDUE_S / 3600:g} h"
+            hours = f"{settings.START_OVERDUE_S / 3600:g} h"
             jobs.pause(held, outcome=OVERDUE.format(at=f"{due_at:%Y-%m-%d %H:%M} UTC", hours=hours))
         else:
             Campaign.objects.filter(id=campaign.id).update(status="sending")
@@ -118,7 +135,7 @@ def _left_the_role(held: Claim) -> str:
 
 def _overdue_since(held: Claim) -> datetime | None:
     """When it was to begin, if that is longer ago than anybody would expect."""
-    late = Job.objects.filter(id=held.job_id, due_at__lt=Now() - timedelta(seconds=settings.OVERDUE_S))
+    late = Job.objects.filter(id=held.job_id, due_at__lt=Now() - timedelta(seconds=settings.START_OVERDUE_S))
     return late.values_list("due_at", flat=True).first()
 
 
@@ -142,6 +159,8 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return "lost"
+    if held.delivery_id is None and any(_is_replaced(version) for version in _versions_of(held)):
+        return _end_replaced(held, campaign)
     if held.delivery_id is None and campaign.status not in ("sending", "paused"):
         _skip_left(held)  # one that was asked to wait while the rest was skipped
         return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
@@ -174,7 +193,7 @@ def _next_in(left: QuerySet[Delivery]) -> float:
 
 
 def _finish_campaign(campaign: Campaign, held: Claim) -> None:
-    """A campaign is finished with the last of its jobs."""
+    """A campaign that is being sent is finished with the last of its jobs."""
     others = Job.objects.filter(campaign_id=campaign.id, status__in=jobs.OPEN).exclude(id=held.job_id)
     if campaign.status in ("sending", "paused") and not others.exists():
         with connection.cursor() as cursor:

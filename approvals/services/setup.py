@@ -74,9 +74,7 @@ def create_workspace(*, by: Actor, name: str, slug: str = "", hold_s: int = HOLD
     may_set_up(by)
     name = line("name", name)
     slug = _slug(slug or slugify(name)[:LONGEST_SLUG].strip("-_"))
-    if not 0 <= hold_s <= LONGEST_HOLD_S:
-        raise Invalid("hold_s", f"The hold is between 0 and {LONGEST_HOLD_S} seconds.")
-    workspace = Workspace(id=uuid4(), name=name, slug=slug, hold_s=hold_s)
+    workspace = Workspace(id=uuid4(), name=name, slug=slug, hold_s=_hold(hold_s))
     taken = {"approvals_workspace_slug_key": f'There is already a workspace "{slug}"; choose another name.'}
     with bind(workspace.id), _conflicts(taken), transaction.atomic():
         workspace.save(force_insert=True)
@@ -96,6 +94,16 @@ def set_pace(*, by: Actor, messages_per_minute: int) -> None:
         Workspace.objects.update(messages_per_minute=messages_per_minute)
         told = {"name": workspace.name, "messages_per_minute": messages_per_minute}
         log(by, "workspace_paced", workspace.id, told)
+
+
+def set_hold(*, by: Actor, hold_s: int) -> None:
+    """How many seconds an approved campaign of the bound workspace waits before it goes out, from now on."""
+    may_set_up(by)
+    hold_s = _hold(hold_s)
+    with transaction.atomic():
+        workspace = Workspace.objects.get()
+        Workspace.objects.update(hold_s=hold_s)
+        log(by, "workspace_held", workspace.id, {"name": workspace.name, "hold_s": hold_s})
 
 
 def add_member(
@@ -334,6 +342,12 @@ def line(field: str, text: str) -> str:
     if reason := check_header(text):
         raise Invalid(field, f"The {field} cannot be stored: {reason}")
     return text.strip()
+
+
+def _hold(seconds: int) -> int:
+    if not 0 <= seconds <= LONGEST_HOLD_S:
+        raise Invalid("hold_s", f"The hold is a number of seconds from 0 (none) to {LONGEST_HOLD_S} (a day).")
+    return seconds
 
 
 def _slug(slug: str) -> str:

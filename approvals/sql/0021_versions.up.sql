@@ -48,7 +48,7 @@ create trigger campaign_terms_kept before update on approvals_campaign for each 
   execute function refuse_other_terms();
 
 create function refuse_version_of_decided() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform from public.approvals_campaign c
     where c.workspace_id = new.workspace_id and c.id = new.campaign_id and c.status = 'pending' for no key update;
@@ -105,8 +105,7 @@ begin
   insert into public.approvals_queueitem as q
       (id, workspace_id, kind, tab, state, agent, subject, title, since, due)
     values (of_campaign, of_workspace, 'campaign', tab,
-            case when paused then 'paused' when campaign.status = 'pending' then 'pending'
-                 else coalesce(trouble, campaign.status) end,
+            case when paused then 'paused' else coalesce(trouble, campaign.status) end,
             campaign.agent, '', campaign.name, since,
             case when campaign.status = 'pending' then coalesce(campaign.send_by, 'infinity') else 'infinity' end)
   on conflict (id) do update set tab = excluded.tab, state = excluded.state, title = excluded.title,

@@ -36,7 +36,7 @@ grant select on approvals_callevent, approvals_toolcall, approvals_runtool, appr
 grant update (ordinal, state, version_id, why_payload_id, settled_at) on approvals_calledcampaign to @prefix@_app;
 grant select, insert, update on approvals_beat to @prefix@_app;
 grant select on approvals_place to @prefix@_app;
-grant update (messages_per_minute, next_message_at) on approvals_workspace to @prefix@_app;
+grant update (hold_s, messages_per_minute, next_message_at) on approvals_workspace to @prefix@_app;
 grant update (roles) on approvals_member to @prefix@_app;
 grant update (base_url, silence_s, time_limit_s, writes_ahead, database_url, hides_calls, campaign_tools)
   on approvals_runtime to @prefix@_app;

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import timedelta
 from email.utils import parseaddr
 from functools import lru_cache
+from itertools import islice
 from uuid import UUID
 
 import structlog
@@ -47,6 +48,9 @@ class Batch:
         self._held, self._sealed, self._lines = held, sealed, lines
         self._deadline, self._latest = deadline, latest
         self._ahead = Ahead(held, sealed)
+        self._made: dict[
+            UUID, tuple[Planned, Message | Ending]
+        ] = {}  # for whoever comes after those under way
         self._left: int = settings.SEND_BATCH
         self._streak = 0
         self._ours = True
@@ -78,11 +82,25 @@ class Batch:
         """Whoever is next, as many as there are connections free, begun already unless the pace may hold them back."""
         wanted: dict[UUID, tuple[Planned, Message | Ending]] = {}
         for planned in self._ahead.take(min(self._lines.free(), self._left)):
-            message = message_for(self._sealed.content, planned)
+            message = self._message(planned)
             if isinstance(message, Message) and not planned.skip and not self._sealed.paced:
                 self._lines.offer(planned.delivery_id, message, deadline=self._latest)
             wanted[planned.delivery_id] = planned, message
         return wanted
+
+    def _message(self, planned: Planned) -> Message | Ending:
+        """Made before, unless its second, which the message tells, is over."""
+        made_for, message = self._made.pop(planned.delivery_id, (None, None))
+        if message is not None and made_for == planned:
+            return message
+        return message_for(self._sealed.content, planned)
+
+    def _make_ahead(self) -> None:
+        """While the database works: bodies follow where they are asked for, and the next messages are made."""
+        self._lines.move()
+        for planned in self._ahead.next(min(settings.SEND_CONNECTIONS, self._left)):
+            if planned.delivery_id not in self._made:
+                self._made[planned.delivery_id] = planned, message_for(self._sealed.content, planned)
 
     def _turn(
         self, endings: Sequence[Ending], wanted: dict[UUID, tuple[Planned, Message | Ending]]
@@ -93,6 +111,7 @@ class Batch:
             sealed=self._sealed,
             endings=endings,
             wanted=[planned for planned, _ in wanted.values()],
+            meanwhile=self._make_ahead,
         )
         if endings:
             faults.point("send.settled")
@@ -156,9 +175,16 @@ class Ahead:
         """The next so many, dated now."""
         if len(self._rows) < count and not self._dry:
             self._read()
+        taken = self.next(count)
+        for _ in taken:
+            self._rows.popleft()
+        return taken
+
+    def next(self, count: int) -> list[Planned]:
+        """Whom `take` would give, as far as they have been read."""
         later = timedelta(seconds=int(time.monotonic() - self._read_at))
-        taken = [self._rows.popleft() for _ in range(min(count, len(self._rows)))]
-        return [replace(planned, date=planned.date + later) for planned in taken]
+        coming = islice(self._rows, count)
+        return [replace(planned, date=planned.date + later) if later else planned for planned in coming]
 
     def put_back(self, planned: Sequence[Planned]) -> None:
         """They are next again."""

@@ -55,7 +55,7 @@ class Side:
     def ask(self, query: str) -> tuple[float, list[Any]]:
         """(seconds, rows) of one query."""
         with self._connection.transaction():
-            self._connection.execute(BIND, [str(self._workspace_id), ""])
+            self._connection.execute(BIND, {"workspace": str(self._workspace_id), "subject": ""})
             began = time.perf_counter()
             rows = self._connection.execute(query.encode()).fetchall()
             return time.perf_counter() - began, rows

@@ -121,7 +121,7 @@ def _decide(connection: psycopg.Connection, workspace_id: UUID) -> None:
     payload_id, target_id, salt = uuid4(), uuid4(), os.urandom(16)
     payload_hash = hashlib.sha256(salt + EVIDENCE.encode()).digest()
     with connection.transaction():
-        connection.execute(BIND, [str(workspace_id), ""])
+        connection.execute(BIND, {"workspace": str(workspace_id), "subject": ""})
         connection.execute(_PAYLOAD, [payload_id, workspace_id, EVIDENCE, salt])
         connection.execute(
             _DECISION, [uuid4(), workspace_id, target_id, target_id, "0" * 64, payload_id, payload_hash]

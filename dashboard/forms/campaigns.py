@@ -96,6 +96,15 @@ def address(asked: Asked, **changes: str | int) -> str:
     return urlencode({name: value for name, value in fields.items() if value})
 
 
+def kept(asked: Asked) -> tuple[tuple[str, str], ...]:
+    """The fields of the address that a form on the page sends along, so that the next page is about the same."""
+    return tuple(
+        (name, value)
+        for name in ("to", "back", "compare")
+        if isinstance(value := getattr(asked, name), str) and value
+    )
+
+
 def deliveries_of(data: QueryDict) -> list[UUID]:
     """The deliveries that were ticked, each once; Invalid for none, too many, or something else."""
     given = list(dict.fromkeys(data.getlist("delivery")))

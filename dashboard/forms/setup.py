@@ -1,11 +1,14 @@
-"""What is typed to set a runtime up. A database address is never given back, not even with its mistake."""
+"""What is typed to set a workspace up. A database address is never given back, not even with its mistake."""
 
 from django import forms
 
-from approvals.services.setup import LONGEST_NAME, LONGEST_SILENCE_S
+from approvals.services.setup import HIGHEST_PACE, LONGEST_HOLD_S, LONGEST_NAME, LONGEST_SILENCE_S
 
 _REQUIRED = {"required": "This is missing."}
 _SECONDS = f"Write a whole number of seconds, from 1 to {LONGEST_SILENCE_S}."
+_HOLD = f"Write a whole number of seconds, from 0 to {LONGEST_HOLD_S}."
+_PACE = f"Write a whole number of messages, from 0 to {HIGHEST_PACE}."
+_RANGE = ("invalid", "min_value", "max_value")
 
 
 def _database(help_text: str) -> forms.CharField:
@@ -42,7 +45,7 @@ class RuntimeForm(forms.Form):
         min_value=1,
         max_value=LONGEST_SILENCE_S,
         help_text="A run without an end that says nothing for so long waits for a decision.",
-        error_messages={**_REQUIRED, **dict.fromkeys(("invalid", "min_value", "max_value"), _SECONDS)},
+        error_messages={**_REQUIRED, **dict.fromkeys(_RANGE, _SECONDS)},
     )
     hides_calls = forms.BooleanField(
         label="Its agents have tools whose own calls leave no trace in this database",
@@ -69,4 +72,23 @@ class CampaignToolForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         help_text="As its calls name it, such as propose_campaign.",
         error_messages=_REQUIRED,
+    )
+
+
+class SendingForm(forms.Form):
+    """How the workspace sends what was approved."""
+
+    hold_s = forms.IntegerField(
+        label="Seconds in which an approval can be taken back",
+        min_value=0,
+        max_value=LONGEST_HOLD_S,
+        help_text="Nothing is sent before they are over. 0: it is sent as soon as a worker has it.",
+        error_messages={**_REQUIRED, **dict.fromkeys(_RANGE, _HOLD)},
+    )
+    messages_per_minute = forms.IntegerField(
+        label="Messages a minute at most",
+        min_value=0,
+        max_value=HIGHEST_PACE,
+        help_text="0: as many as the mail server takes.",
+        error_messages={**_REQUIRED, **dict.fromkeys(_RANGE, _PACE)},
     )

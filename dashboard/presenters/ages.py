@@ -65,6 +65,23 @@ def span(seconds: float) -> str:
     return f"{left // _DAY} days"
 
 
+def ahead(seconds: float) -> str:
+    """How far away something is, in words and never too long: `in 2 days 18 hours`, `in 5 minutes`, `in 40 seconds`.
+
+    What has passed reads `42 minutes ago`.
+    """
+    left = abs(int(seconds))
+    sizes = ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute"), (1, "second"))
+    at = next((place for place, (size, _) in enumerate(sizes) if left >= size), len(sizes) - 1)
+    parts: list[str] = []
+    for size, unit in sizes[at : at + 2] if _HOUR <= left < 10 * _DAY else sizes[at : at + 1]:
+        number, left = divmod(left, size)
+        if number or not parts:
+            parts.append(f"{number} {unit}{'' if number == 1 else 's'}")
+    said = " ".join(parts)
+    return f"{said} ago" if seconds < 0 else f"in {said}"
+
+
 def due(at: datetime, now: datetime, zone: tzinfo = UTC) -> Chip:
     """A send-by moment as a chip: red once it has passed, amber within the hour."""
     left = (at - now).total_seconds()

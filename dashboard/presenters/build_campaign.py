@@ -9,7 +9,7 @@ from approvals.selectors.campaigns import CampaignFacts, Left, Trouble
 from approvals.selectors.decisions import Entry
 from dashboard.forms import campaigns as form
 from dashboard.presenters.ages import due, when
-from dashboard.presenters.build_campaign_acts import acts_of, troubled_of
+from dashboard.presenters.build_campaign_acts import Timing, acts_of, troubled_of
 from dashboard.presenters.build_decisions import decision_line
 from dashboard.presenters.build_sending import progress_of, state_of
 from dashboard.presenters.campaigns import (
@@ -59,6 +59,7 @@ def campaign_page(
     hand: Hand,
     *,
     asked: form.Asked,
+    timing: Timing,
     trail: Trail,
     overdue_s: int,
     now: datetime,
@@ -79,7 +80,7 @@ def campaign_page(
         preview=preview,
         audience=_audience(facts, lists, places, asked),
         review=review,
-        acts=acts_of(facts, hand, now),
+        acts=acts_of(facts, hand, timing, now),
         progress=(
             None
             if undecided

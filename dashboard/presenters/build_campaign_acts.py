@@ -1,21 +1,24 @@
 """Filling the forms of the campaign's page: what can be decided now, by whom, and what came back with an error."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from approvals.rules.decisions import NOBODY_REACHED, RESTORED, TOO_LATE
 from approvals.selectors.campaigns import CampaignFacts, Paused, Trouble
+from dashboard.forms import schedule as schedule_form
 from dashboard.forms.shown import pack
 from dashboard.forms.tried import Tried
 from dashboard.presenters import chips
-from dashboard.presenters.ages import when
+from dashboard.presenters.ages import span, when
+from dashboard.presenters.build_schedule import schedule_of
 from dashboard.presenters.build_sending import on_its_way
 from dashboard.presenters.campaigns import CampaignActs, PausedSend, ResolveDeliveries, Troubled
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import Choice, DeliveryLine, Link
 from dashboard.presenters.places import Places
+from dashboard.presenters.schedule import Schedule
 from dashboard.presenters.text import plain, plural, reveal_line, summary_line
 
 _CLOSED = {
@@ -46,6 +49,19 @@ _POSSIBLE = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What the reader asked of the form for a later time (None: nothing yet), and the zone they chose last.
+
+    `kept` are the fields (name, value) of the page's address. `shown` binds to a page that is open already.
+    """
+
+    asked: schedule_form.Asked | None = None
+    zone: str = ""
+    kept: tuple[tuple[str, str], ...] = ()
+    shown: str = ""
+
+
 def offers(facts: CampaignFacts, tried: Tried) -> bool:
     """Whether the page has the form that came back, as things stand now."""
     if tried.act == "deliveries_resolve":
@@ -53,9 +69,9 @@ def offers(facts: CampaignFacts, tried: Tried) -> bool:
     return facts.status in _POSSIBLE[tried.act]
 
 
-def acts_of(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
+def acts_of(facts: CampaignFacts, hand: Hand, timing: Timing, now: datetime) -> CampaignActs:
     """The decisions that are possible now; those that are not this member's say whose they are."""
-    acts = _acts(facts, hand, now)
+    acts = _acts(facts, hand, timing, now)
     if not facts.paused:
         return acts
     return replace(acts, paused=tuple(_paused(one, facts, hand) for one in facts.paused), closed="")
@@ -77,7 +93,15 @@ def _paused(paused: Paused, facts: CampaignFacts, hand: Hand) -> PausedSend:
     )
 
 
-def _acts(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
+def later(facts: CampaignFacts, hand: Hand, timing: Timing, now: datetime) -> Schedule:
+    """The form that approves a pending campaign for a later time."""
+    shown = timing.shown or _shown(facts.id, facts, hand)
+    act = hand.act("campaign_approve_at", facts.id, permission="approve", shown=shown)
+    act = replace(act, refused=act.refused or _impossible(facts, now))
+    return schedule_of(facts, act, asked=timing.asked, zone=timing.zone, kept=timing.kept, now=now)
+
+
+def _acts(facts: CampaignFacts, hand: Hand, timing: Timing, now: datetime) -> CampaignActs:
     shown = _shown(facts.id, facts, hand)
     stop = hand.reason_act("campaign_stop", facts.id, permission="stop_send", shown=shown)
     match facts.status:
@@ -89,9 +113,9 @@ def _acts(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
                 approve=replace(approve, refused=approve.refused or _impossible(facts, now)),
                 approve_text=f"Approve for {plural(facts.counts['planned'], 'person', 'people')}",
                 binding=(
-                    f"Bound to exactly this text and these recipients (digest {facts.digest[:12]})."
-                    " It is queued, not sent at once."
+                    f"Bound to exactly this text and these recipients (digest {facts.digest[:12]}). {_held(facts)}"
                 ),
+                later=later(facts, hand, timing, now),
                 reject=hand.reason_act("campaign_reject", facts.id, permission="reject", shown=shown),
                 closed=before,
             )
@@ -114,6 +138,12 @@ def _acts(facts: CampaignFacts, hand: Hand, now: datetime) -> CampaignActs:
             return CampaignActs(closed="Some of it is being sent once more.")
         case status:
             return CampaignActs(closed=_CLOSED.get(status, ""))
+
+
+def _held(facts: CampaignFacts) -> str:
+    if not facts.hold_s:
+        return "It is queued, not sent at once."
+    return f"It is held for {span(facts.hold_s)} first, in which you can take it back."
 
 
 def _impossible(facts: CampaignFacts, now: datetime) -> str:

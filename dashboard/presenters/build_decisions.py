@@ -43,6 +43,7 @@ DID: Mapping[str, str] = {
     "erased": "erased what was recorded about {x}",
     "restored": "said that this database was restored from a backup",
     "workspace_created": "made the workspace {x}",
+    "workspace_held": "set for how long approvals of {x} are held",
     "workspace_paced": "set how many messages a minute leave {x}",
     "member_added": "added {x}",
     "password_set": "gave {x} a new password",

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from approvals.selectors.job_progress import Progress
 from dashboard.presenters import chips
 from dashboard.presenters.ages import span, when
+from dashboard.presenters.build_sending import starts
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import NOTHING, JobProgress, Link, Stage
 from dashboard.presenters.places import Places
@@ -75,7 +76,12 @@ def _state(progress: Progress) -> Chip:
 def _text(progress: Progress) -> str:
     match progress.status:
         case "held":
-            return "It is held for a moment, so that it can be taken back."
+            when_sent = f"It goes out {starts(progress, progress.now)}, and can be taken back until then."
+            return (
+                when_sent
+                if progress.kind == "send"
+                else "It is held for a moment, so that it can be taken back."
+            )
         case "queued":
             return "It waits for a worker." if progress.claimed_at is None else "It waits to go on."
         case "running" if progress.kind == "send":

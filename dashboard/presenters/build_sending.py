@@ -1,13 +1,15 @@
 """Filling how far the sending of a campaign is: never sent before it is, and never finished while something is open."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.urls import reverse
 
+from approvals.rules.zones import zone_stored
 from approvals.selectors.campaigns import CampaignFacts
 from approvals.selectors.job_progress import Progress as Job
 from dashboard.presenters import chips
 from dashboard.presenters.ages import span
+from dashboard.presenters.build_schedule import goes_out
 from dashboard.presenters.campaigns import BarPart, Count, Progress
 from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import Link
@@ -24,6 +26,7 @@ _STATES: tuple[tuple[str, str, Tone], ...] = (
 )
 PAUSED = "Paused: nothing more goes out until somebody lets it go on."
 _YOUNG_S = 30  # of a sending in seconds
+_FAR_S = 600  # from its beginning: nobody counts the seconds
 _SENDING_AGAIN = Chip("Sending again", "info")
 _WITH_WORKER = Chip("Handed to a worker", "info")
 _WITH_PROBLEMS = Chip("Finished with problems", "warn", "It is in doubt or failed for some recipients")
@@ -108,10 +111,18 @@ def _text(facts: CampaignFacts, now: datetime) -> str:
 def _before(job: Job | None, now: datetime) -> str:
     left = (job.due_at - now).total_seconds() if job else 0
     if job is not None and job.status == "held" and left > 0:
-        return f"Goes out in {span(left)}; it can be taken back until then."
+        return f"Goes out {starts(job, now)}; it can be taken back until then."
     if _claimed(job):
         return "A worker has it and begins with the first message."
     return "Waits for a worker; it can be taken back until one begins with it."
+
+
+def starts(job: Job, now: datetime) -> str:
+    """When what is held begins, within a sentence: in the words of whoever chose the time, or how soon and when."""
+    if job.chosen is not None:
+        at, zone = job.chosen
+        return goes_out(at, zone_stored(zone), now)
+    return f"in {span((job.due_at - now).total_seconds())}, at {job.due_at.astimezone(UTC):%H:%M:%S} UTC"
 
 
 def _claimed(job: Job | None) -> bool:
@@ -120,6 +131,8 @@ def _claimed(job: Job | None) -> bool:
 
 def _pace(facts: CampaignFacts, now: datetime) -> str:
     """How long until the fragment asks again: often while people wait for it to begin, and as long as it is young."""
+    if facts.job and facts.job.status == "held" and (facts.job.due_at - now).total_seconds() > _FAR_S:
+        return "30s"
     since = facts.job.claimed_at if facts.job and facts.status == "sending" else None
     return "3s" if since and (now - since).total_seconds() > _YOUNG_S else "1s"
 

@@ -41,13 +41,15 @@ _NOTHING_LOST = (
 
 
 def setup_page(
-    *, places: Places, runtimes: Sequence[RuntimeRow], form: forms.Form, now: datetime
+    *, places: Places, runtimes: Sequence[RuntimeRow], form: forms.Form, sending: forms.Form, now: datetime
 ) -> SetupPage:
-    """The whole page; `form` is empty, or what was sent with what is wrong with it."""
+    """The whole page; each form is as it stands, or what was sent with what is wrong with it."""
     return SetupPage(
         runtimes=tuple(_box(runtime, places, now, url=places.runtime(runtime.id)) for runtime in runtimes),
         form=form,
         add_url=places.add_runtime(),
+        sending=sending,
+        sending_url=places.set_sending(),
         empty=None
         if runtimes
         else Empty(

@@ -17,6 +17,7 @@ from dashboard.presenters.acts import Act, ReasonAct
 from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import NOTHING, Choice, DecisionLine, DeliveryLine, Fact, Link, Trail
 from dashboard.presenters.review import Looks, Review
+from dashboard.presenters.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,7 @@ class CampaignActs:
     approve: Act | None = None
     approve_text: str = "Approve"
     binding: str = ""
+    later: Schedule | None = None
     reject: ReasonAct | None = None
     take_back: Act | None = None
     stop: ReasonAct | None = None

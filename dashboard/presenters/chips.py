@@ -159,6 +159,7 @@ _TRIED = {
     "suppress": "suppression",
     "unsuppress": "release",
     "runtime_changed": "change of a runtime",
+    "workspace_held": "new way of sending",
 }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from approvals.rules.call_words import none_made, what_came
 from approvals.selectors.did import COUNTED, Attempt, Calls, Mailing
 from dashboard.presenters import chips
+from dashboard.presenters.ages import absolute
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.text import capped, listed, plain
 
@@ -99,7 +100,8 @@ def mailing_in_short(mailing: Mailing, state: str) -> str:
     if state in {"pending", "approved"}:
         word = "Would send" if state == "pending" else "Will send"
         excluded = f"; {_number(mailing.excluded)} cannot be addressed" if mailing.excluded else ""
-        return f"{word} a mail titled {subject} to {_people(mailing.recipients)}{excluded}."
+        starts = f", not before {absolute(mailing.starts_at)}" if mailing.starts_at else ""
+        return f"{word} a mail titled {subject} to {_people(mailing.recipients)}{excluded}{starts}."
     if state == "paused" and mailing.status == "approved":
         return f"Paused before {subject} went to {_people(mailing.recipients)}."
     if state == "rejected":

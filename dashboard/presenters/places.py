@@ -112,6 +112,10 @@ class Places:
         """Where a runtime is added."""
         return reverse("runtime_add", args=[self.slug])
 
+    def set_sending(self) -> str:
+        """Where it is said how the workspace sends."""
+        return reverse("sending_set", args=[self.slug])
+
     def runtime(self, runtime_id: UUID | str) -> str:
         """One runtime."""
         return reverse("runtime", args=[self.slug, runtime_id])

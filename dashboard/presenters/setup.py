@@ -59,11 +59,13 @@ class RuntimeBox:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupPage:
-    """The runtimes by name, or `empty`; and the form that adds one."""
+    """The runtimes by name, or `empty`; the form that adds one, and the one that says how this workspace sends."""
 
     runtimes: tuple[RuntimeBox, ...]
     form: forms.Form
     add_url: str
+    sending: forms.Form
+    sending_url: str
     empty: Empty | None = None
     title: str = "Setup"
 

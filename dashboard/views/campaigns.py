@@ -22,12 +22,13 @@ from approvals.selectors.job_progress import progress_of
 from approvals.services import campaigns as services
 from approvals.services import deliveries
 from dashboard.forms import campaigns as forms
+from dashboard.forms import schedule as schedule_form
 from dashboard.forms.tried import Tried, tried
 from dashboard.middleware import PageRequest
 from dashboard.presenters import build_message, build_sending
 from dashboard.presenters.ages import span
 from dashboard.presenters.build_campaign import Lists, campaign_page
-from dashboard.presenters.build_campaign_acts import offers
+from dashboard.presenters.build_campaign_acts import Timing, offers
 from dashboard.presenters.campaigns import Preview
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
@@ -63,7 +64,7 @@ def page(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
         preview = _preview(slug, facts, asked, pushes=at_home)
         response = render(request, "campaigns/page.html#preview", {"preview": preview})
     else:
-        response = _shown(request, slug, facts, asked)
+        response = shown_page(request, slug, facts, asked)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
@@ -196,17 +197,20 @@ def _again(request: PageRequest, slug: str, campaign_id: UUID, invalid: Invalid,
         facts = selectors.facts_of(campaign_for(request.actor, campaign_id))
         if not offers(facts, sent):
             raise invalid
-        return _shown(request, slug, facts, forms.read_next(request.POST), sent)
+        return shown_page(request, slug, facts, forms.read_next(request.POST), sent)
 
 
-def _shown(
+def shown_page(
     request: PageRequest,
     slug: str,
     facts: selectors.CampaignFacts,
     asked: forms.Asked,
     sent: Tried | None = None,
+    *,
+    time: schedule_form.Asked | None = None,
+    status: int = 200,
 ) -> HttpResponse:
-    """The whole page; with `sent` as 422."""
+    """The whole page; with `sent` as 422. `time` is what was asked of the form for a later time."""
     version, places = facts.version_id, Places(slug)
     may_read = request.actor.may("read_log")
     page = campaign_page(
@@ -222,12 +226,20 @@ def _shown(
         reviewing.review_of(facts, places, asked, now=timezone.now()),
         Hand(request.actor, slug, places.campaign(facts.id, forms.address(asked)), sent or Tried()),
         asked=asked,
+        timing=timing_of(request, asked, time),
         trail=trail_of(places, asked.back, facts.id),
         overdue_s=settings.OVERDUE_S,
         now=timezone.now(),
     )
-    status = 422 if sent else 200
+    status = 422 if sent else status
     return render_page(request, "campaigns/page.html", page, status=status, current="queue")
+
+
+def timing_of(
+    request: PageRequest, asked: forms.Asked, time: schedule_form.Asked | None = None, *, shown: str = ""
+) -> Timing:
+    """What the form for a later time is made from, on the page of this address."""
+    return Timing(time, schedule_form.remembered(request), forms.kept(asked), shown)
 
 
 def _preview(

@@ -3,6 +3,7 @@
 Nothing here connects to a runtime or its database: the worker that reads does, and what it found is shown.
 """
 
+from dataclasses import asdict
 from uuid import UUID
 
 from django.contrib import messages
@@ -15,9 +16,10 @@ from django.views.decorators.http import require_safe
 from approvals.access.desk import runtime_for
 from approvals.exceptions import Conflict, Invalid
 from approvals.selectors import runtimes as selectors
+from approvals.selectors import workspaces
 from approvals.selectors.runtimes import RuntimeRow
 from approvals.services import setup as services
-from dashboard.forms.setup import DatabaseForm, RuntimeForm
+from dashboard.forms.setup import DatabaseForm, RuntimeForm, SendingForm
 from dashboard.middleware import PageRequest
 from dashboard.presenters import build_setup
 from dashboard.presenters.places import Places
@@ -74,6 +76,30 @@ def _add(request: PageRequest, slug: str) -> HttpResponse:
     return _page(request, slug, form, status=422)
 
 
+def sending(request: PageRequest, slug: str) -> HttpResponse:
+    """Say how this workspace sends. Whoever only looks is led to the page with the form."""
+    if request.method in ("GET", "HEAD"):
+        return redirect(Places(slug).setup())
+    return _sending(request, slug)
+
+
+@deciding("workspace_held", on="workspace")
+def _sending(request: PageRequest, slug: str) -> HttpResponse:
+    """From now on; what was approved before keeps its hold. Each change is an entry of the log."""
+    request.actor.require("set_up")
+    form = SendingForm(request.POST)
+    if not form.is_valid():
+        return _page(request, slug, RuntimeForm(), sending=form, status=422)
+    with transaction.atomic():
+        before, wanted = workspaces.sending(), form.cleaned_data
+        if wanted["hold_s"] != before.hold_s:
+            services.set_hold(by=request.actor, hold_s=wanted["hold_s"])
+        if wanted["messages_per_minute"] != before.messages_per_minute:
+            services.set_pace(by=request.actor, messages_per_minute=wanted["messages_per_minute"])
+    messages.success(request, "Stored. It holds for what is approved from now on.")
+    return SeeOther(Places(slug).setup())
+
+
 @deciding("runtime_changed", on="runtime")
 def database(request: PageRequest, slug: str, runtime_id: UUID) -> HttpResponse:
     """Say where the store of an ADK runtime is now."""
@@ -98,10 +124,21 @@ def _found(request: PageRequest, runtime_id: UUID) -> RuntimeRow:
     return selectors.runtime_row(found)
 
 
-def _page(request: PageRequest, slug: str, form: RuntimeForm, *, status: int = 200) -> HttpResponse:
+def _page(
+    request: PageRequest,
+    slug: str,
+    form: RuntimeForm,
+    *,
+    sending: SendingForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
     with transaction.atomic():
         shown = build_setup.setup_page(
-            places=Places(slug), runtimes=selectors.all_runtimes(), form=form, now=timezone.now()
+            places=Places(slug),
+            runtimes=selectors.all_runtimes(),
+            form=form,
+            sending=sending or SendingForm(initial=asdict(workspaces.sending())),
+            now=timezone.now(),
         )
     return render_page(request, "setup/page.html", shown, status=status, current="setup")
 

@@ -1,8 +1,12 @@
 """The campaign page in a browser: what is typed stays, and what moves is followed."""
 
+import re
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from playwright.sync_api import expect
 
+from approvals.models import Job
 from tests.browser.conftest import Visit
 from tests.world import World
 
@@ -50,3 +54,27 @@ def test_the_page_follows_the_sending_until_its_end(world: World, visit: Visit) 
     assert len(asked) == seen, "what has ended is asked for no more"
     page.get_by_role("link", name="Reload the page to settle them.").click()
     expect(page.get_by_role("heading", name="1 failed delivery")).to_be_visible()
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_a_time_is_explained_before_it_is_approved(world: World, visit: Visit, javascript: bool) -> None:
+    campaign = world.campaign()
+    page = visit(javascript)
+    page.goto(world.at(f"campaigns/{campaign.id}/"))
+    page.locator("#reject-reason").fill("I am still typing this")
+    page.get_by_text("Approve for a later time").click()
+    day = datetime.now(UTC) + timedelta(days=3)
+    page.locator("#later-date").fill(f"{day:%Y-%m-%d}")
+    page.locator("#later-time").fill("09:00")
+    page.locator("#later-zone").fill("Asia/Kathmandu")
+
+    page.get_by_role("button", name="Say what that means").click()
+
+    expect(page.locator(".meant")).to_contain_text("09:00 (Kathmandu, UTC+5:45) is 03:15 UTC, in ")
+    if javascript:
+        expect(page.locator("#reject-reason")).to_have_value("I am still typing this")
+    page.get_by_role("button", name=re.compile("Approve for .*Kathmandu")).click()
+    expect(page.locator(".job")).to_contain_text("09:00 (Kathmandu, UTC+5:45), in 2 days")
+    expect(page.get_by_role("button", name="Take the approval back")).to_be_visible()
+    job = world.read(Job.objects.get)
+    assert (job.status, f"{job.due_at:%d %H:%M}") == ("held", f"{day:%d} 03:15")

@@ -34,6 +34,15 @@ def test_postgres_allows_exactly_the_steps_of_the_table(machine: states.Machine)
         assert set(cursor.fetchall()) == machine.transitions
 
 
+def test_the_trigger_of_deliveries_which_has_the_table_for_itself_allows_the_same() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("select prosrc from pg_proc where proname = 'refuse_step_of_delivery'")
+        (body,) = cursor.fetchone()
+    cases = re.findall(r"when '(\w+)' then array\[([^]]*)\]", body)
+    steps = {(old, new) for old, words in cases for new in re.findall(r"'(\w+)'", words)}
+    assert steps == states.DELIVERY.transitions
+
+
 def test_postgres_knows_no_other_machine() -> None:
     with connection.cursor() as cursor:
         cursor.execute("select prosrc from pg_proc where proname = 'transition_allowed'")

@@ -6,6 +6,7 @@ A law takes a `Step` and yields one sentence for each breach. A person's decisio
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from uuid import UUID
 
 from approvals.rules.decisions import IN_PLACE, RELEASING
 from tests.machine.places import everything_stands_where_it_belongs
@@ -49,10 +50,11 @@ def a_message_needs_a_person(step: Step) -> Iterator[str]:
         mails = [mail for mail in step.outside.mails if mail.message_id == delivery.message_id]
         if not mails:
             continue
+        digest = step.now.versions[delivery.version_id].digest
         answers = [
             d.kind
-            for d in step.now.persons("approve", "reject", "cancel_send")
-            if d.item_id == delivery.campaign_id and d.seq <= mails[0].head
+            for d in step.now.persons("approve", "return_campaign", "reject", "cancel_send")
+            if (d.item_id, d.digest) == (delivery.campaign_id, digest) and d.seq <= mails[0].head
         ]
         if answers[-1:] != ["approve"]:
             yield f"{delivery.address} was written to without an approval"
@@ -60,6 +62,33 @@ def a_message_needs_a_person(step: Step) -> Iterator[str]:
         for first, second in pairwise(mails):
             if not any(first.head < seq <= second.head for seq in again):
                 yield f"{delivery.address} was written to again without a person's decision between"
+
+
+def nobody_gets_two_versions(step: Step) -> Iterator[str]:
+    """Of the versions of a campaign somebody gets one, whatever their address looks like in each."""
+    got: dict[tuple[UUID, str], set[str]] = {}
+    ids = {delivery.message_id: delivery for delivery in step.now.deliveries.values()}
+    for mail in step.outside.mails:
+        if mail.took_it:
+            delivery = ids[mail.message_id]
+            got.setdefault((delivery.campaign_id, delivery.address.lower()), set()).add(mail.message_id)
+    for (_, address), messages in got.items():
+        if len(messages) > 1:
+            yield f"{address} got {len(messages)} versions of one campaign"
+
+
+def only_the_newest_version_goes_out(step: Step) -> Iterator[str]:
+    """An attempt that begins is of the newest version, but for one that somebody sends again."""
+    for delivery in step.now.deliveries.values():
+        earlier = step.before.deliveries.get(delivery.id)
+        began = delivery.state == "attempting" and (earlier is None or earlier.attempt < delivery.attempt)
+        if not began or step.now.jobs[delivery.job_id].delivery_id is not None:
+            continue
+        number = step.before.versions[delivery.version_id].number
+        if any(
+            v.campaign_id == delivery.campaign_id and v.number > number for v in step.before.versions.values()
+        ):
+            yield f"{delivery.address} was written to by a version that another one took the place of"
 
 
 def an_intent_comes_first(step: Step) -> Iterator[str]:
@@ -184,7 +213,7 @@ def what_is_over_stays(step: Step) -> Iterator[str]:
         if run.status in ("completed", "failed", "cancelled") and now.status != run.status:
             yield f"{run.external_id} was {run.status} and is {now.status}"
     for campaign in step.before.campaigns.values():
-        over = campaign.status in ("rejected", "finished", "stopped")
+        over = campaign.status in ("rejected", "finished")
         if over and step.now.campaigns[campaign.id].status != campaign.status:
             yield f"campaign {campaign.name} was {campaign.status} and is no more"
     for delivery in step.before.deliveries.values():
@@ -224,7 +253,7 @@ def a_job_ends_or_has_a_way_on(step: Step) -> Iterator[str]:
             job.delivery_id is None for job in step.now.jobs_of(campaign.id, *LIVE)
         ):
             yield f"campaign {campaign.name} is approved, and nothing sends it"
-        if campaign.status == "sending" and not step.now.jobs_of(campaign.id, *LIVE):
+        if campaign.status in ("sending", "paused") and not step.now.jobs_of(campaign.id, *LIVE):
             yield f"campaign {campaign.name} is being sent by nobody"
 
 
@@ -313,6 +342,8 @@ LAWS: tuple[Callable[[Step], Iterator[str]], ...] = (
     at_most_one_active_replay,
     a_handover_needs_a_decision,
     a_message_needs_a_person,
+    nobody_gets_two_versions,
+    only_the_newest_version_goes_out,
     an_intent_comes_first,
     one_job_for_each_release,
     only_the_provably_empty_starts_without_force,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
 from approvals.rules import decisions as kinds
+from approvals.rules.proposals import Proposal, Recipient
 from approvals.services import campaigns, journal, proposals, replays, runs
 from approvals.services.journal import NewEvent, NewRun
 from tests import factories as f
@@ -32,7 +33,8 @@ BEGINNINGS = {
 }
 REPORTS = ("failed", "call", "failed", "completed", "message", "answer", "heartbeat", "restored", "cancelled")
 OF_RUNS = ("start again", "dismiss", "reopen", "declare", "call", "take back the replay")
-OF_CAMPAIGNS = ("approve", "stop", "take back", "reject")
+OF_CAMPAIGNS = ("approve", "stop", "take back", "reject", "return", "pause", "go on", "approve")
+WORDS = ("Good day", "Hello", "Dear guest")
 DYING = 11  # the pick with which a web process dies before it commits
 
 ORDERS = ("next", "next", "next", "early", "again")
@@ -63,7 +65,7 @@ class Machine(Scene):
         """With a run that is over, and a campaign that waits."""
         self.opens(hold)
         self.begins(how, True)
-        self.proposes(2)
+        self.proposes(1, 2)
         self.the_laws_hold()
         if (run := next(iter(self.seen.runs.values()))).status == "running":
             self.is_silent(run, "silent_after")
@@ -110,27 +112,29 @@ class Machine(Scene):
 
     def a_runtime_asks(self, draw: Draw) -> None:
         """For a replay by the rule, or for something new to be known."""
-        what, pick = draw(st.sampled_from(["replay", "replay", "run", "campaign"])), draw(picks)
+        what, pick = draw(st.sampled_from(["replay", "replay", "run", "campaign", "version"])), draw(picks)
         if what == "run" and sum(1 for _ in self.seen.lineages()) < MOST_LINEAGES:
             self.begins(draw(st.sampled_from(list(BEGINNINGS))), writes_ahead=pick % 4 > 0)
         elif what == "campaign" and len(self.seen.campaigns) < MOST_CAMPAIGNS:
-            self.proposes(1 + pick % 3)
+            self.proposes(1 + len(self.seen.campaigns), 1 + pick % 3)
+        elif what == "version":
+            self.proposes(1 + pick % len(self.seen.campaigns), 1 + pick % 4, words=one_of(WORDS, pick))
         else:
             run = self.a_run(pick)
             with self.happens(f"its runtime asks to start {run.external_id} again"):
                 replays.request_by_rule(bearer=self.bearer_of(run), run_id=run.id)
 
-    def proposes(self, recipients: int) -> None:
-        """For so many people, one of them twice, and somebody who cannot be reached."""
-        name = f"c{1 + len(self.seen.campaigns)}"
+    def proposes(self, number: int, recipients: int, *, words: str = "Hello") -> None:
+        """For so many people, one of them twice, and somebody who cannot be reached; anew, where it is known."""
+        name = f"c{number}"
         addresses = [f"p{n}@{name}.example.com" for n in range(1, recipients + 1)]
         listed = [*addresses, addresses[0].upper(), "nobody"]
-        proposal = proposals.Proposal(
+        proposal = Proposal(
             external_id=name, name=name, purpose="", send_by=None, run_id=None, sender="News <news@example.com>",
-            reply_to="", subject="Hello", text="Dear {{ name }}", html="",
-            recipients=[proposals.Recipient(email, {"name": "Ann"}) for email in listed],
+            reply_to="", subject=words, text="Dear {{ name }}", html="",
+            recipients=[Recipient(email, {"name": "Ann"}) for email in listed],
         )  # fmt: skip
-        with self.happens(f"campaign {name} for {recipients} is proposed"):
+        with self.happens(f"campaign {name} for {recipients} is proposed, saying {words}"):
             proposals.propose(by=self.bearer(True), proposal=proposal)
 
     # -- people ------------------------------------------------------------------------------------------------------
@@ -197,6 +201,9 @@ class Machine(Scene):
             "approve": lambda: campaigns.approve(**given),
             "take back": lambda: campaigns.take_back(**given),
             "stop": lambda: campaigns.stop(**given, reason=REASON),
+            "return": lambda: campaigns.return_(**given, comment=REASON),
+            "pause": lambda: campaigns.pause(**given),
+            "go on": lambda: campaigns.go_on(**given),
             "reject": lambda: campaigns.reject(**given, comment=REASON),
         }
         with self.happens(f"{who.name} decides about campaign {campaign.name}: {what}", stale=stale):

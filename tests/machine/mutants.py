@@ -15,7 +15,7 @@ from django.db import connection, transaction
 
 from approvals.models import Delivery, Job
 from approvals.selectors import lineages as lineage_reads
-from approvals.services import campaigns, handover, jobs, lineages, replays, rounds, runs
+from approvals.services import deliveries, handover, jobs, lineages, replays, rounds, runs
 
 
 @dataclass
@@ -51,9 +51,12 @@ def drops_the_fence_of_deliveries(lab: Lab) -> None:
 
     settle_and_open = rounds.settle_and_open
 
-    def unfenced(held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any) -> Any:
-        for one in endings:
-            Delivery.objects.filter(id=one.delivery_id).update(state=one.state, reply=one.reply)
+    def unfenced(
+        held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any, *_: Any
+    ) -> Any:
+        with transaction.atomic():
+            for one in endings:
+                Delivery.objects.filter(id=one.delivery_id).update(state=one.state, reply=one.reply)
         ours, _, opened = settle_and_open(held, sealed, [], wanted)
         return ours, frozenset(one.delivery_id for one in endings), opened
 
@@ -91,7 +94,7 @@ def settles_a_time_out_as_sent(lab: Lab) -> None:
     """A message whose connection broke after the dot is held to be there."""
     settle_and_open = rounds.settle_and_open
 
-    def hopeful(held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any) -> Any:
+    def hopeful(held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any, *_: Any) -> Any:
         said = [replace(one, state="sent" if one.state == "in_doubt" else one.state) for one in endings]
         return settle_and_open(held, sealed, said, wanted)
 
@@ -206,7 +209,7 @@ def sends_again_for_no_decision(lab: Lab) -> None:
         )  # fmt: skip
         return uuid4()
 
-    lab.patch.setattr(campaigns, "_release_again", release)
+    lab.patch.setattr(deliveries, "_release_again", release)
     lab.edit("one_job_per_release", ("begin\n", "begin return null;\n"))
     lab.owner.execute("alter table approvals_job drop constraint job_decision_same_workspace")
 

@@ -45,9 +45,9 @@ def _place_of_campaign(seen: Seen, campaign: Row) -> tuple[str, str]:
         for d in seen.deliveries.values()
         if d.campaign_id == campaign.id and d.state in ("in_doubt", "failed") and d.resolved_at is None
     }
-    if seen.jobs_of(campaign.id, "paused"):
+    if campaign.status == "paused" or seen.jobs_of(campaign.id, "paused"):
         return "decide", "paused"
     if open_states:
         return "decide", max(open_states)  # a doubt before a refusal
-    where = {"pending": "decide", "approved": "progress", "sending": "progress"}
+    where = {"pending": "decide", "returned": "progress", "approved": "progress", "sending": "progress"}
     return where.get(campaign.status, "history"), campaign.status

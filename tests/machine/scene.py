@@ -23,7 +23,7 @@ from approvals.rules import decisions as kinds
 from approvals.rules.shown import Shown
 from approvals.rules.verdict import Verdict
 from approvals.selectors.lineages import judged
-from approvals.services import deliveries, runs, sweep
+from approvals.services import campaigns, deliveries, runs, sweep
 from tests import factories as f
 from tests.machine.agents import Agents
 from tests.machine.laws import LAWS
@@ -166,6 +166,11 @@ class Scene(RuleBasedStateMachine):
         for worker in self.lab.workers:
             if worker.at is not None:
                 worker.die()
+        for campaign in [c for c in self.seen.campaigns.values() if c.status == "paused"]:
+            with self.happens(f"{PEOPLE[0].name} lets {campaign.name} go on"):
+                shown = self.opened(campaign.id).shown
+                campaigns.go_on(by=PEOPLE[0], campaign_id=campaign.id, shown=shown)
+            self.ask_the_laws()
         self.becomes_quiet()
         unsettled = [
             f"a {job.kind} job is {job.status} when all is quiet"
@@ -221,7 +226,8 @@ class Scene(RuleBasedStateMachine):
 
     def answers_delivery(self, delivery: Row, who: Any, answer: str) -> None:
         """What became of a message in doubt, or refused; by a double click."""
-        shown = self.opened(delivery.campaign_id).shown
+        with self.bound():
+            shown = f.shown_delivery(delivery)
         for _ in range(2):
             with self.happens(f"{who.name} answers for the message to {delivery.address}: {answer}"):
                 deliveries.resolve(

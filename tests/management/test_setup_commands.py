@@ -85,6 +85,20 @@ class TestWorkspace:
         printed = run("workspace", "set-pace", "--workspace", "acme-support", "--messages-per-minute", "0")
         assert printed.strip() == "acme-support sends as fast as it can from now on."
 
+    def test_set_hold_says_it_and_writes_it_down(self, run: Run, acme: UUID) -> None:
+        printed = run("workspace", "set-hold", "--workspace", "acme-support", "--hold-s", "300")
+        assert printed.strip() == "acme-support holds an approval for 300 seconds from now on."
+        told = {"name": "Acme Support", "hold_s": 300}
+        assert log_of(acme)[-1] == ("workspace_held", "operator", told)
+        printed = run("workspace", "set-hold", "--workspace", "acme-support", "--hold-s", "0")
+        assert printed.strip() == "acme-support sends at once what was approved from now on."
+
+    @pytest.mark.parametrize("seconds", ["-1", "86401"])
+    def test_set_hold_refuses_what_is_none_in_a_sentence(self, run: Run, acme: UUID, seconds: str) -> None:
+        with pytest.raises(CommandError, match="The hold is a number of seconds from 0"):
+            run("workspace", "set-hold", "--workspace", "acme-support", "--hold-s", seconds)
+        assert log_of(acme)[-1][0] == "workspace_created"
+
     def test_list_says_what_to_do_where_there_is_none(self, run: Run) -> None:
         assert "`workspace create NAME` makes one" in run("workspace", "list")
 

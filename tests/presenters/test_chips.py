@@ -29,7 +29,13 @@ def test_every_state_of_every_machine_has_its_words(
 
 def test_every_kind_of_decision_has_its_words() -> None:
     assert set(chips._DECISION) == {*DECIDED, "refused", "outcome", "log_verified", "erased", "restored"}
-    assert set(chips._TRIED) == {*DECIDED, "runtime_added", "runtime_changed", "dataset_imported"}
+    assert set(chips._TRIED) == {
+        *DECIDED,
+        "runtime_added",
+        "runtime_changed",
+        "workspace_held",
+        "dataset_imported",
+    }
 
 
 def test_the_queue_speaks_of_lineages_in_their_own_words() -> None:

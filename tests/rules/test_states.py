@@ -26,12 +26,14 @@ ALLOWED = {
         cancelled ->
     """,
     "campaign": """
-        pending -> approved rejected
+        pending -> approved rejected returned
+        returned -> pending rejected
         approved -> pending sending
-        sending -> finished stopped
+        sending -> finished stopped paused pending
+        paused -> sending finished stopped pending
+        stopped -> pending
         finished ->
         rejected ->
-        stopped ->
     """,
     "delivery": """
         planned -> attempting skipped
@@ -85,7 +87,7 @@ def test_every_state_can_be_reached_from_the_initial_one(machine):
     [
         (RUN, {"completed", "failed", "cancelled"}),
         (JOB, {"done", "failed", "cancelled"}),
-        (CAMPAIGN, {"rejected", "finished", "stopped"}),
+        (CAMPAIGN, {"rejected", "finished"}),
         (DELIVERY, {"sent", "skipped"}),
     ],
     ids=lambda value: getattr(value, "name", ""),

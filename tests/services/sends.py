@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from approvals.models import Campaign, Decision, Delivery, Job, QueueItem
+from approvals.models import Decision, Delivery, Job, QueueItem
 from approvals.rules.content import Content
 from approvals.services import campaigns, deliveries, jobs, rounds, sending
 from approvals.services.jobs import Claim
@@ -14,8 +14,9 @@ from tests import factories as f
 REASON = "The second paragraph promises a refund."
 
 
-def approve(by, campaign, shown=None):
-    return campaigns.approve(by=by, campaign_id=campaign.id, shown=shown or f.shown_campaign(campaign))
+def approve(by, campaign, shown=None, **when):
+    shown = shown or f.shown_campaign(campaign)
+    return campaigns.approve(by=by, campaign_id=campaign.id, shown=shown, **when)
 
 
 def reject(by, campaign, shown=None, comment=REASON):
@@ -27,13 +28,26 @@ def take_back(by, campaign, shown=None):
     return campaigns.take_back(by=by, campaign_id=campaign.id, shown=shown or f.shown_campaign(campaign))
 
 
+def return_(by, campaign, shown=None, comment=REASON):
+    shown = shown or f.shown_campaign(campaign)
+    return campaigns.return_(by=by, campaign_id=campaign.id, shown=shown, comment=comment)
+
+
+def pause(by, campaign, shown=None):
+    return campaigns.pause(by=by, campaign_id=campaign.id, shown=shown or f.shown_campaign(campaign))
+
+
+def go_on(by, campaign, shown=None):
+    return campaigns.go_on(by=by, campaign_id=campaign.id, shown=shown or f.shown_campaign(campaign))
+
+
 def stop(by, campaign, shown=None, reason=REASON):
     shown = shown or f.shown_campaign(campaign)
     return campaigns.stop(by=by, campaign_id=campaign.id, shown=shown, reason=reason)
 
 
 def resolve(by, delivery, resolution, *, shown=None, reason=REASON):
-    shown = shown or f.shown_campaign(Campaign(id=delivery.campaign_id))
+    shown = shown or f.shown_delivery(delivery)
     return deliveries.resolve(
         by=by, delivery_id=delivery.id, shown=shown, resolution=resolution, reason=reason
     )

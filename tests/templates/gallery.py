@@ -17,6 +17,7 @@ from tests.templates import (
     samples_no,
     samples_review,
     samples_run,
+    samples_schedule,
     samples_setup,
 )
 from tests.templates.samples import SHELL, Note
@@ -65,6 +66,10 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "campaign-paused": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_PAUSED}),
     "campaign-refused": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_REFUSED}),
+    "campaign-time-wrong": (
+        "campaigns/page.html",
+        {"shell": SHELL, "page": samples_more.CAMPAIGN_TIME_WRONG},
+    ),
     "campaign-quiet": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_QUIET}),
     "recipients": ("campaigns/recipients.html", {"shell": SHELL, "page": samples_review.RECIPIENTS}),
     "recipients-nobody": (
@@ -123,6 +128,11 @@ FRAGMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "campaign-progress": ("campaigns/page.html#progress", {"progress": samples_more.PROGRESS}),
     "setup-reading": ("setup/page.html#reading", {"reading": samples_setup.READING}),
     "dataset-progress": ("datasets/page.html#progress", {"progress": samples_datasets.LIST.progress}),
+    "campaign-later": ("campaigns/_schedule.html#schedule", {"schedule": samples_schedule.LATER}),
+    "campaign-later-stale": (
+        "campaigns/_schedule.html#schedule",
+        {"reload_url": "/w/northwind/campaigns/1/"},
+    ),
     "campaign-preview": ("campaigns/page.html#preview", {"preview": samples_more.CAMPAIGN.preview}),
 }
 

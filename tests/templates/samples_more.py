@@ -29,6 +29,7 @@ from dashboard.presenters.text import pretty, reveal, reveal_line
 from tests.templates.samples import DECISIONS, DIGEST, HOSTILE, NOW, ago, trail
 from tests.templates.samples_review import LOOKS, QUIET, REVIEW
 from tests.templates.samples_run import ACT, JOB, OUTCOMES, VERDICT
+from tests.templates.samples_schedule import LATER, LATER_GONE, LATER_REFUSED, LATER_WRONG
 
 LETTER = """Dear Anna,
 
@@ -97,6 +98,7 @@ CAMPAIGN = CampaignPage(
         approve=Act(**ACT),
         approve_text="Approve for 37 people",
         binding=f"Bound to exactly this text and these people (digest {DIGEST[:12]}). Queued, not sent at once.",
+        later=LATER,
         reject=ReasonAct(**ACT),
     ),
     run=Link(reveal_line("outreach-77"), "/r/7"),
@@ -111,7 +113,9 @@ CAMPAIGN_QUIET = replace(
         ask=Link("Compare it now", "/w/northwind/campaigns/1/?compare=now"),
         ask_why="With so many recipients this takes a while, so it is done when you ask for it.",
     ),
+    acts=replace(CAMPAIGN.acts, later=LATER_GONE),
 )
+CAMPAIGN_TIME_WRONG = replace(CAMPAIGN, acts=replace(CAMPAIGN.acts, later=LATER_WRONG))
 PROGRESS = Progress(
     url="/w/northwind/campaigns/1/progress/",
     state=chips.campaign_state("sending"),
@@ -234,6 +238,7 @@ CAMPAIGN_REFUSED = replace(
     acts=replace(
         CAMPAIGN.acts,
         approve=Act(**ACT, refused="Approving a campaign needs the role reviewer."),
+        later=LATER_REFUSED,
         reject=ReasonAct(
             **ACT, refused="Rejecting a campaign needs the role reviewer.", reason_error="Say what is wrong."
         ),

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from approvals.selectors.runtimes import Observed, RuntimeRow
-from dashboard.forms.setup import DatabaseForm, RuntimeForm
+from dashboard.forms.setup import DatabaseForm, RuntimeForm, SendingForm
 from dashboard.presenters.build_setup import reading_of, runtime_page, setup_page
 from dashboard.presenters.places import Places
 from dashboard.presenters.shell import NavItem
@@ -68,8 +68,14 @@ WRONG.add_error("name", 'There is already a runtime "booking-prod" in this works
 WRONG.add_error(
     "database_url", "The database address begins with postgresql://; other databases are not read."
 )
-SETUP = setup_page(places=PLACES, runtimes=[FIRST, HTTP, TROUBLED, STEADY], form=RuntimeForm(), now=NOW)
-SETUP_WRONG = setup_page(places=PLACES, runtimes=[STEADY], form=WRONG, now=NOW)
-SETUP_EMPTY = setup_page(places=PLACES, runtimes=[], form=RuntimeForm(), now=NOW)
+SENDING = SendingForm(initial={"hold_s": 60, "messages_per_minute": 0})
+SETUP = setup_page(
+    places=PLACES, runtimes=[FIRST, HTTP, TROUBLED, STEADY], form=RuntimeForm(), sending=SENDING, now=NOW
+)
+SETUP_WRONG = setup_page(
+    places=PLACES, runtimes=[STEADY], form=WRONG,
+    sending=SendingForm({"hold_s": "99999999", "messages_per_minute": "-1"}), now=NOW,
+)  # fmt: skip
+SETUP_EMPTY = setup_page(places=PLACES, runtimes=[], form=RuntimeForm(), sending=SENDING, now=NOW)
 RUNTIME = runtime_page(places=PLACES, runtime=TROUBLED, form=DatabaseForm(), now=NOW)
 READING = reading_of(FIRST, PLACES, NOW)

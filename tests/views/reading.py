@@ -48,7 +48,7 @@ class Read(HTMLParser):
                 self._open[-1][2].append(said if inline else f" {said} ")
             if opened == "a":
                 self.links.setdefault(_folded(said), attributes.get("href", ""))
-            if opened == "option":
+            if opened == "option" and said:  # a suggestion has none
                 self.options.append(_folded(said))
             if opened == "li" and "row" in attributes.get("class", "").split():
                 self._rows.append(said)

@@ -9,7 +9,7 @@ import pytest
 from django.db.models.functions import Now
 
 from approvals.db.binding import bind
-from approvals.models import Decision, Observation, Runtime
+from approvals.models import Decision, Observation, Runtime, Workspace
 from approvals.selectors.payloads import contents_of
 from approvals.services import secrets, setup
 from tests.house import OPERATOR
@@ -43,6 +43,11 @@ def observed(world: World, **columns: Any) -> None:
     }
     with world.bound():
         Observation.objects.update(**values)
+
+
+def look_at(answer: Any) -> Read:
+    """The page that an answer leads to."""
+    return Read(answer.client.get(answer.headers["Location"]))
 
 
 def look(world: World, path: str = "setup/", role: str = "admin") -> Read:
@@ -280,6 +285,52 @@ class TestAnotherDatabaseAddress:
         path = world.at(f"setup/{world.runtime.id}/database")
         page = Read(world.visit("admin").post(path, {"database_url": self.NEW}))
         assert page.status == 409 and "reports by itself" in page
+
+
+class TestHowItSends:
+    def store(self, world: World, **typed: str) -> Any:
+        client = world.visit("admin")
+        return send(client, form_of(client.get(world.at("setup/")), "/sending"), **typed)
+
+    def set(self, world: World) -> tuple[int, int]:
+        return world.read(lambda: Workspace.objects.values_list("hold_s", "messages_per_minute").get())
+
+    def kinds(self, world: World) -> list[str]:
+        """What was written down about it."""
+        entries = Decision.objects.filter(kind__in=["workspace_held", "workspace_paced"]).order_by("seq")
+        return world.read(lambda: list(entries.values_list("kind", flat=True)))
+
+    def test_an_admin_says_how_long_an_approval_is_held_and_how_fast_it_sends(self, world: World) -> None:
+        answer = self.store(world, hold_s="90", messages_per_minute="600")
+        assert answer.status_code == 303
+        assert "Stored. It holds for what is approved from now on." in look_at(answer)
+        assert (self.set(world), self.kinds(world)) == ((90, 600), ["workspace_held", "workspace_paced"])
+        entry = world.read(lambda: Decision.objects.get(kind="workspace_held"))
+        assert (entry.actor_kind, entry.actor_name) == ("member", "Ada Admin")
+        assert "set for how long approvals of Northwind are held" in look(world, f"decisions/{entry.id}/")
+
+    def test_what_stays_as_it_was_is_no_entry(self, world: World) -> None:
+        assert self.store(world).status_code == 303
+        self.store(world, hold_s="60")
+        self.store(world, hold_s="60")
+        assert (self.set(world), self.kinds(world)) == ((60, 0), ["workspace_held"])
+
+    @pytest.mark.parametrize("typed", ["", "-1", "86401", "soon", "1.5", "\x00", "9" * 400])
+    def test_what_is_no_hold_is_a_sentence_and_changes_nothing(self, world: World, typed: str) -> None:
+        answer = self.store(world, hold_s=typed, messages_per_minute="600")
+        said = "Write a whole number of seconds, from 0 to 86400." if typed else "This is missing."
+        assert answer.status_code == 422
+        assert said in Read(answer)
+        assert (self.set(world), self.kinds(world)) == ((0, 0), [])
+
+    def test_what_is_no_pace_is_a_sentence(self, world: World) -> None:
+        answer = self.store(world, messages_per_minute="1000001")
+        assert "Write a whole number of messages, from 0 to 1000000." in Read(answer)
+
+    def test_the_hold_that_was_set_is_the_one_of_the_next_approval(self, world: World) -> None:
+        self.store(world, hold_s="90")
+        page = look(world, f"campaigns/{world.campaign().id}/", "reviewer")
+        assert "It is held for 1 min 30 s first, in which you can take it back." in page
 
 
 class TestAlarm:

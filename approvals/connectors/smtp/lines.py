@@ -111,7 +111,7 @@ class Lines:
         began = time.monotonic()
         first: float | None = None
         while True:
-            self._move()
+            self.move()
             now = time.monotonic()
             if self._ended and first is None:
                 first = now + max(GRACE_S, now - began)
@@ -146,7 +146,7 @@ class Lines:
         yield from self._waiting
         yield from (line.errand for line in self._lines if line.errand is not None)
 
-    def _move(self) -> None:
+    def move(self) -> None:
         """Everything that can be done without waiting."""
         self._adopt()
         for line in self._lines:

@@ -1,4 +1,4 @@
-"""`manage.py workspace create NAME`, `workspace list` and `workspace set-pace`."""
+"""`manage.py workspace create NAME`, `workspace list`, `workspace set-hold` and `workspace set-pace`."""
 
 from typing import Any
 
@@ -17,10 +17,11 @@ from approvals.services import setup
 class Command(OperatorCommand):
     """Workspaces."""
 
-    help = "Make a workspace, list all of them, or say how fast one sends."
+    help = "Make a workspace, list all of them, or say how long one holds approvals and how fast it sends."
     actions = {
         "create": "Make a workspace.",
         "list": "List all workspaces.",
+        "set-hold": "Say for how long an approval can be taken back before anything is sent.",
         "set-pace": "Say how many messages a workspace may send in a minute.",
     }
 
@@ -37,6 +38,16 @@ class Command(OperatorCommand):
 
     def add_list_arguments(self, parser: CommandParser) -> None:
         del parser
+
+    def add_set_hold_arguments(self, parser: CommandParser) -> None:
+        add_workspace_argument(parser)
+        parser.add_argument("--hold-s", type=int, required=True, metavar="N", help="seconds; 0: none")
+
+    def handle_set_hold(self, *, workspace: str, hold_s: int, **_: Any) -> None:
+        with in_workspace(workspace):
+            setup.set_hold(by=current_operator(), hold_s=hold_s)
+        held = f"holds an approval for {hold_s:,} seconds" if hold_s else "sends at once what was approved"
+        self.say(f"{workspace} {held} from now on.")
 
     def add_set_pace_arguments(self, parser: CommandParser) -> None:
         add_workspace_argument(parser)

@@ -123,8 +123,8 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
     """Put what the houses lack into both, behind every trigger's back; all values by their names.
 
     In alpha there is a run, a job, a campaign and a delivery in each state: `%(job_in_doubt)s`; a job at work on its
-    campaign, with fence 2; and a replay that was asked for. In both there is a version that is not sealed, with its
-    one recipient, and a token's digest.
+    campaign, with fence 2, and one on its draft, once that is sealed with the digest 1111...; and a replay that was
+    asked for. In both there is a version that is not sealed, with its one recipient, and a token's digest.
     """
     execute("set session_replication_role = replica")
     named = alpha.named() | beta.named("b_") | {"ghost": uuid4()}
@@ -152,10 +152,14 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
         execute, "run", alpha.run, external_id="again", replay_of_id=str(alpha.run), started_at=None,
         tools_executed=None, settled_at=None, status="cancelled", next_seq=1, max_seq=0,
     )  # fmt: skip
-    named["job_at_work"] = _copy(
-        execute, "job", alpha.job, campaign_id=str(alpha.campaign), status="running", fence=2,
-        decision_id=str(uuid4()),
-    )  # fmt: skip
+    for number, (noun, digest) in enumerate({"job_at_work": "0" * 64, "job_at_the_draft": "1" * 64}.items()):
+        approval = _copy(
+            execute, "decision", alpha.approval, digest=digest, item_id=str(alpha.campaign), seq=901 + number
+        )
+        named[noun] = _copy(
+            execute, "job", alpha.job, campaign_id=str(alpha.campaign), status="running", fence=2,
+            decision_id=str(approval),
+        )  # fmt: skip
     named["job_asking"] = _copy(
         execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="running",
         intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),

@@ -149,7 +149,7 @@ CASES = (
             f" where id = {EVE}",
         ),
         refusal="(delivery_attempt_is_released)",
-        behind=("trigger approvals_delivery delivery_attempt_is_released",),
+        behind=("trigger approvals_delivery delivery_transition",),
     ),
     Case(
         guard="constraint approvals_workspace approvals_workspace_hold_s_check",

@@ -40,6 +40,8 @@ EXCUSED: dict[str, str] = {
             "pinned delivery_moved()",
             "pinned run_moved()",
             "pinned send_job_moved()",
+            "pinned version_moved()",
+            "pinned refuse_other_terms()",
             "pinned refuse_change()",
             "pinned run_record(of_workspace uuid, of_run uuid, OUT kind text, OUT complete boolean, OUT why text)",
             "pinned refuse_forgotten_intent()",

@@ -17,6 +17,7 @@ BY_TRIGGERS = ("calledcampaign", "queueitem", "runtool", "itemword", "decisionwo
 PLACED = {
     "campaign": ("policy approvals_queueitem workspace", "policy approvals_delivery workspace"),
     "run": ("policy approvals_queueitem workspace", "policy approvals_job workspace"),
+    "version": ("trigger approvals_version version_moved",),
 }
 # noun: (what its row over there cites, what a trigger that sees nothing over there would say first)
 OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
@@ -46,7 +47,7 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         {},
         ("trigger approvals_campaign campaign_added", "trigger approvals_campaign campaign_findable"),
     ),
-    "version": ({"campaign_id": "%(b_campaign)s"}, ()),
+    "version": ({"campaign_id": "%(b_campaign)s"}, ("trigger approvals_version version_of_pending",)),
     "audiencerow": ({"version_id": "%(b_draft)s"}, ()),
     "delivery": (
         {
@@ -70,7 +71,9 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "itemword": ({"item_id": "%(b_campaign)s"}, ()),
     "decisionword": ({"decision_id": "%(b_dismissal)s"}, ()),
 }
-SEES_NOTHING = dict.fromkeys(("event", "runtool"), "P0002 query returned no rows")
+SEES_NOTHING = dict.fromkeys(("event", "runtool"), "P0002 query returned no rows") | {
+    "version": "(version_of_pending)"
+}
 CHANGED_OVER_THERE = {
     "run": "status = 'interrupted' where id = %(b_open_run)s",
     "job": "status = 'cancelled' where id = %(b_job)s",

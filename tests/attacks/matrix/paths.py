@@ -212,11 +212,17 @@ LIES = (
         "update approvals_job set fence = fence - 1 where id = %(job_running)s",
     ),
     _stands_in(
-        "refuse_attempt_of_another()",
+        "refuse_step_of_delivery()",
         "attempt under another campaign's approval",
         operator("=", "uuid", "uuid", "true"),
         "update approvals_delivery set state = 'attempting', attempted_at = now(), job_id = %(job_running)s, fence = 5"
         " where id operator(pg_catalog.=) %(delivery)s",
+    ),
+    _stands_in(
+        "refuse_version_of_decided()",
+        "put another version into what was approved",
+        operator("=", "text", "text", "true"),
+        insert("version", campaign_id="%(campaign_approved)s"),
     ),
     _stands_in(
         "refuse_unheard()",

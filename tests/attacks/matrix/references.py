@@ -7,6 +7,7 @@ from tests.attacks.matrix.guards import constraint, keys_of, lines, relations
 from tests.attacks.matrix.rows import EVE, VALID, insert, release, replay
 
 JOBLESS = "trigger approvals_job job_has_its_decision"
+UNDECIDED = "trigger approvals_version version_of_pending"
 NO_BIRTH = "trigger approvals_run run_born"
 UNPLACED = ("trigger approvals_run run_added", "trigger approvals_run run_findable")
 TOLD = ("trigger approvals_event event_received", "trigger approvals_event journal_advanced")
@@ -14,6 +15,7 @@ TOLD = ("trigger approvals_event event_received", "trigger approvals_event journ
 BEHIND_A_GHOST = {
     "run": UNPLACED,
     "campaign": ("trigger approvals_campaign campaign_added",),
+    "version": (UNDECIDED,),
     "runtool": ("trigger approvals_runtool runtool_placed",),
     "event": TOLD,
     "job": (JOBLESS,),
@@ -94,6 +96,8 @@ FOREIGN = (
     Case(
         guard="constraint approvals_version version_campaign_same_workspace",
         attack=insert("version", campaign_id="%(b_campaign)s"),
+        behind=(UNDECIDED,),
+        refusal="(version_of_pending)",
     ),
     Case(
         guard="constraint approvals_audiencerow audiencerow_version_same_workspace",
@@ -197,7 +201,8 @@ CITED = (
     Case(
         guard="constraint approvals_campaign campaign_workspace_id",
         attack=insert("version", campaign_id="%(b_campaign)s"),
-        refusal="(version_campaign_same_workspace)",
+        behind=(UNDECIDED,),
+        refusal="(version_of_pending)",
     ),
     Case(
         guard="constraint approvals_version version_workspace_id",
@@ -263,7 +268,8 @@ ONCE = (
         guard="index approvals_delivery delivery_once_per_campaign",
         attack=(
             insert("delivery", dedupe_key="'sent@x.example'"),
-            "update approvals_delivery set state = 'attempting', job_id = %(job_at_work)s, fence = 2,"
+            "update approvals_version set digest = repeat('1', 64), sealed_at = now() where id = %(draft)s",
+            "update approvals_delivery set state = 'attempting', job_id = %(job_at_the_draft)s, fence = 2,"
             f" attempted_at = now() where id = {EVE}",
         ),
         what="a second copy through a new version",
@@ -276,6 +282,11 @@ ONCE = (
         by="ingest",
         attack=insert("event", run_id="%(run)s", seq="1"),
         what="overwrite by reporting again",
+    ),
+    Case(
+        guard="index approvals_version version_digest_once",
+        attack="update approvals_version set digest = repeat('0', 64), sealed_at = now() where id = %(draft)s",
+        what="a second content that one approval is bound to",
     ),
     Case(
         guard="constraint approvals_job job_once_per_decision",

@@ -85,6 +85,7 @@ INGEST_BEHIND = {
     # Somebody who may not read the log cannot chain an entry either, and has to bring what the chain would set.
     "decision": ("trigger approvals_decision decision_chained",),
     "datasetrow": ("trigger approvals_datasetrow datasetrow_of_an_open_dataset",),
+    "version": ("trigger approvals_version version_of_pending",),
     "job": (
         "constraint approvals_job job_decision_same_workspace",
         "trigger approvals_job job_has_its_decision",

@@ -99,12 +99,13 @@ RELEASED_BY = {
     "attempt for a job that is done": ATTEMPT.format("%(job_done)s", 5, SENT),
     "attempt for a job that nobody claimed": ATTEMPT.format("%(job_queued)s", 5, SENT),
     "attempt with the fence of a worker that was given up": ATTEMPT.format("%(job_running)s", 4, SENT),
+    "attempt what another version's approval is about": ATTEMPT.format("%(job_at_the_draft)s", 2, THIS),
 }
 ERASED = "erased_at = now(), vars = '{}', email = '', address = ''"
 AUTHORITY = (
     *(
         Case(
-            guard="trigger approvals_delivery delivery_attempt_is_released",
+            guard="trigger approvals_delivery delivery_transition",
             what=what,
             attack=attack,
             refusal="(delivery_attempt_is_released)",
@@ -118,6 +119,29 @@ AUTHORITY = (
         refusal="(job_intent_is_kept)",
     ),
 )
+TERMS = (
+    *(
+        Case(
+            guard="trigger approvals_campaign campaign_terms_kept",
+            what=f"change the {column} of what was approved",
+            attack=f"update approvals_campaign set {column} = {value} where id = %(campaign_approved)s",
+            refusal="(campaign_terms_kept)",
+        )
+        for column, value in {
+            "name": "'Eve'", "purpose": "'Eve'", "send_by": "now()", "run_id": "%(run)s",
+        }.items()
+    ),
+    *(
+        Case(
+            guard="trigger approvals_version version_of_pending",
+            what=f"put another version into a campaign that is {state}",
+            attack=insert("version", campaign_id=f"%(campaign_{state})s"),
+            refusal="(version_of_pending)",
+        )
+        for state in states.CAMPAIGN.states
+        if state != "pending"
+    ),
+)  # fmt: skip
 SEALED = (
     Case(
         guard="trigger approvals_version version_sealed",
@@ -266,6 +290,25 @@ QUEUE = (
         refusal="0 rows",
     ),
     Case(
+        guard="trigger approvals_version version_moved",
+        what="propose another version, and have it wait as long as the first",
+        attack=(
+            "update approvals_version set digest = 'eve', sealed_at = now() where id = %(draft)s",
+            "select 1 from approvals_queueitem q join approvals_version v on v.id = %(draft)s"
+            " where q.id = %(campaign)s and q.since < v.created_at",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="trigger approvals_campaign campaign_renamed",
+        what="give a campaign a name that no search finds",
+        attack=(
+            "update approvals_campaign set name = 'Eve' where id = %(campaign)s",
+            "select 1 where %(campaign)s not in (select item_id from search_items('eve', 9))",
+        ),
+        refusal="0 rows",
+    ),
+    Case(
         guard="trigger approvals_delivery delivery_moved",
         what="leave a delivery in doubt and ask nobody",
         attack=(
@@ -285,4 +328,4 @@ QUEUE = (
     ),
 )
 
-CASES = (*illegal_steps(), *BIRTHS, *FENCES, *AUTHORITY, *SEALED, *KEPT, *QUEUE)
+CASES = (*illegal_steps(), *BIRTHS, *FENCES, *AUTHORITY, *TERMS, *SEALED, *KEPT, *QUEUE)
