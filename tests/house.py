@@ -13,6 +13,7 @@ from approvals.db.binding import bind, current_workspace
 from approvals.models import (
     AgentSession,
     AudienceRow,
+    CalledCampaign,
     Campaign,
     Dataset,
     DatasetRow,
@@ -22,6 +23,7 @@ from approvals.models import (
     Job,
     Observation,
     Run,
+    Runtime,
     StoredRow,
     Suppression,
     Version,
@@ -37,7 +39,8 @@ class House:
     """The ids of its rows. `run` ended after one call and is settled; `open_run` runs, for another subject.
 
     `watched` is a runtime whose store is read, `session` and `row` what was seen there; `dataset` a list of recipients
-    that is being imported, `suppression` somebody who is not to be written to.
+    that is being imported, `suppression` somebody who is not to be written to. `called` is what `called_run` called
+    to be proposed, which nobody has seen to.
     """
 
     workspace: UUID
@@ -64,6 +67,8 @@ class House:
     row: int
     dataset: UUID
     suppression: UUID
+    called_run: UUID
+    called: int
 
     def named(self, prefix: str = "") -> dict[str, Any]:
         """Every id by its name, for statements."""
@@ -89,6 +94,7 @@ def build(slug: str) -> House:
         )
         tell(run, Event(type="ended", outcome="failed"), seq=2)
         open_run = new_run(runtime.id, subject="customer-2")
+        called_run, called = _called(runtime.id)
         campaign, version, audience, delivery = _campaign("spring")
         sent, *_ = _campaign("winter")
         approval = uuid4()
@@ -106,7 +112,7 @@ def build(slug: str) -> House:
         dismissal=dismissal.id, campaign=campaign.id, version=version.id, audience=audience.id, delivery=delivery.id,
         sent_campaign=sent.id, approval=approval, job=job.id,
         watched=watched, observation=observation, session=session, row=row,
-        dataset=dataset, suppression=suppression,
+        dataset=dataset, suppression=suppression, called_run=called_run, called=called,
     )  # fmt: skip
 
 
@@ -133,6 +139,14 @@ def tell(run: Run, event: Event, seq: int = 1) -> Event:
 def decided(*, by: Actor = ADA, **entry: Any) -> Decision:
     """An entry of the log, as the last write of its transaction."""
     return decisions.record(by=by, **{"evidence": {"reason": "because of a test"}, **entry})
+
+
+def _called(runtime: UUID) -> tuple[UUID, int]:
+    """A run that called a tool which is declared as a campaign."""
+    Runtime.objects.filter(id=runtime).update(campaign_tools=["propose"])
+    run = new_run(runtime, subject="customer-2")
+    tell(run, Event(type="tool_call", call_id="c1", name="propose"))
+    return run.id, CalledCampaign.objects.get().id
 
 
 def _watched(slug: str) -> tuple[UUID, UUID, int, int]:

@@ -61,7 +61,9 @@ def give_up_next(*, run_id: UUID) -> None:
 
 def _claimed(run_id: UUID) -> CalledCampaign | None:
     """The first call that waits, locked. One sees to a lineage at a time, so they become versions in their order."""
-    run = Run.objects.only("lineage_id").get(id=run_id)
+    run = Run.objects.only("lineage_id").filter(id=run_id).first()
+    if run is None:
+        return None
     with connection.cursor() as cursor:
         cursor.execute(
             "select pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [f"called {run.lineage_id}"]

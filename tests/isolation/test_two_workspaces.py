@@ -19,6 +19,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from approvals.db.binding import bind
 from approvals.exceptions import NotFound
 from approvals.models import (
+    CalledCampaign,
     Campaign,
     Dataset,
     Delivery,
@@ -34,7 +35,7 @@ from approvals.models import (
 from approvals.rules.permissions import ROLES
 from approvals.rules.shown import Shown
 from approvals.services import jobs, replays, runs, setup, sweep
-from approvals.tasks import replay, send
+from approvals.tasks import propose, replay, send
 from tests import house
 from tests.house import ADA, OPERATOR, House
 
@@ -66,6 +67,7 @@ def rows_of(home: House) -> dict[str, Any]:
             "members": list(Member.objects.order_by("id").values_list("id", "roles")),
             "runtimes": Runtime.objects.count(),
             "datasets": list(Dataset.objects.order_by("id").values_list("id", "notice", "fence")),
+            "called": list(CalledCampaign.objects.order_by("id").values_list("id", "state")),
             "suppressed": list(Suppression.objects.order_by("id").values_list("id", "released_at")),
         }
 
@@ -201,6 +203,7 @@ class TestTasks:
     def test_a_wake_up_with_the_wrong_workspace_takes_nothing(self, alpha: House, untouched: House) -> None:
         for task in (replay.execute, send.execute):
             task(str(untouched.job), workspace=str(alpha.workspace))
+        propose.execute(str(untouched.called_run), workspace=str(alpha.workspace))
 
     def test_a_task_without_a_workspace_does_not_begin(self, untouched: House) -> None:
         with pytest.raises(TypeError, match="workspace"):

@@ -200,27 +200,18 @@ def _lists(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, U
 
 
 def _calls(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, Any]:
-    """A run whose two calls of a declared tool wait, the second without its row; and one call that is settled."""
-    run = uuid4()
-    _copy(execute, "run", home.open_run, run, external_id="calls", next_seq=4, max_seq=3, lineage_id=str(run))
-    execute("update approvals_runtime set campaign_tools = '{propose}' where id = %s", [home.runtime])
+    """Two more calls of the run that calls a declared tool: the first without its row, the other one settled."""
     execute(
         "insert into approvals_event (workspace_id, run_id, seq, type, at, received_at, call_id, name)"
-        " select %s, %s, n, 'tool_call', now(), now(), 'c' || n, 'propose' from generate_series(1, 3) n",
-        [home.workspace, run],
+        " select %s, %s, n, 'tool_call', now(), now(), 'c' || n, 'propose' from generate_series(2, 3) n",
+        [home.workspace, home.called_run],
     )
-    rows = [
-        execute(
-            "insert into approvals_calledcampaign (workspace_id, run_id, seq, tool, state, ordinal, version_id,"
-            " settled_at) values (%s, %s, %s, 'propose', %s, %s, %s, %s) returning id",
-            [home.workspace, run, *values],
-        ).fetchone()[0]
-        for values in (
-            (1, "pending", None, None, None),
-            (3, "proposed", 1, home.version, "2026-01-01T00:00:00Z"),
-        )
-    ]
-    return {f"{prefix}called_run": run, f"{prefix}called": rows[0], f"{prefix}settled_call": rows[1]}
+    [settled] = execute(
+        "insert into approvals_calledcampaign (workspace_id, run_id, seq, tool, state, ordinal, version_id,"
+        " settled_at) values (%s, %s, 3, 'propose', 'proposed', 1, %s, '2026-01-01T00:00:00Z') returning id",
+        [home.workspace, home.called_run, home.version],
+    ).fetchone()
+    return {f"{prefix}settled_call": settled}
 
 
 def _every_state(execute: Callable[..., Any], home: House) -> dict[str, UUID]:

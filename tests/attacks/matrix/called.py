@@ -6,8 +6,28 @@ from tests.attacks.matrix.rows import insert
 SETTLED = "trigger approvals_calledcampaign calledcampaign_settled"
 PROPOSED = "ordinal = 2, state = 'proposed', settled_at = now(), version_id"
 ONE = "where id = %(called)s"
+CALL = {"seq": "1", "type": "'tool_call'", "call_id": "'e1'", "name": "'propose'"}
+OF_IT = "from approvals_calledcampaign where run_id = %(open_run)s"
 
 CASES = (
+    Case(
+        guard="trigger approvals_event journal_calls",
+        what="call a declared tool, and nobody proposes anything",
+        attack=(insert("event", **CALL), f"select 1 where not exists (select {OF_IT})"),
+        refusal="0 rows",
+    ),
+    Case(
+        guard="body campaign_called heeds current_setting('app.subject') <> ''",
+        what="speak to many with a token of one customer",
+        attack=(insert("event", **CALL), f"select 1 {OF_IT} and not by_subject"),
+        subject="customer-2",
+        refusal="0 rows",
+    ),
+    Case(
+        guard="body campaign_called asks a.origin = 'live'",
+        what="propose again what was taken over from elsewhere",
+        attack=(insert("event", **CALL, origin="'restored'"), f"select 1 {OF_IT}"),
+    ),
     Case(
         guard="constraint approvals_calledcampaign calledcampaign_event_same_run",
         what="a call that nobody made",
