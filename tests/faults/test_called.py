@@ -93,6 +93,7 @@ def test_frozen_before_its_commit_it_keeps_the_others_waiting_for_a_moment_only(
 ) -> None:
     lab.env["IDLE_IN_TRANSACTION_S"] = "2"
     with lab._frozen(words, "propose.before_commit") as frozen:
+
         def others_are_through() -> bool:
             assert lab._run(words) == 0
             return became(lab) == ["proposed", "refused"]

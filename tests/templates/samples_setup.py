@@ -8,8 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from approvals.selectors.runtimes import Observed, RuntimeRow
-from dashboard.forms.setup import DatabaseForm, RuntimeForm, SendingForm
-from dashboard.presenters.build_setup import reading_of, runtime_page, setup_page
+from dashboard.forms.setup import CampaignToolForm, DatabaseForm, RuntimeForm, SendingForm
+from dashboard.presenters.build_setup import reading_of, runtime_page, setup_page, tools_page
 from dashboard.presenters.places import Places
 from dashboard.presenters.shell import NavItem
 from tests.templates import samples
@@ -79,3 +79,10 @@ SETUP_WRONG = setup_page(
 SETUP_EMPTY = setup_page(places=PLACES, runtimes=[], form=RuntimeForm(), sending=SENDING, now=NOW)
 RUNTIME = runtime_page(places=PLACES, runtime=TROUBLED, form=DatabaseForm(), now=NOW)
 READING = reading_of(FIRST, PLACES, NOW)
+TOOLS = tools_page(
+    places=PLACES,
+    runtime=replace(HTTP, campaign_tools=("propose_campaign", "write<script>to_all")),
+    form=CampaignToolForm(),
+)
+TOOLS_WRONG = CampaignToolForm({"tool": ""})
+TOOLS_NONE = tools_page(places=PLACES, runtime=HTTP, form=TOOLS_WRONG)
