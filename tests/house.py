@@ -144,7 +144,7 @@ def decided(*, by: Actor = ADA, **entry: Any) -> Decision:
 def _called(runtime: UUID) -> tuple[UUID, int]:
     """A run that called a tool which is declared as a campaign."""
     Runtime.objects.filter(id=runtime).update(campaign_tools=["propose"])
-    run = new_run(runtime, subject="customer-2")
+    run = new_run(runtime, subject="guest-3")
     tell(run, Event(type="tool_call", call_id="c1", name="propose"))
     return run.id, CalledCampaign.objects.get().id
 

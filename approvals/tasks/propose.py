@@ -5,7 +5,7 @@ from uuid import UUID
 
 import structlog
 from celery import shared_task
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, InternalError, OperationalError
 
 from approvals import faults
 from approvals.services import called
@@ -23,8 +23,8 @@ def execute(self: Any, run_id: str) -> None:
         try:
             if not called.settle_next(run_id=UUID(run_id)):
                 return
-        except (OperationalError, InterfaceError):
-            raise  # about the database, not about this call
+        except (OperationalError, InterfaceError, InternalError):
+            raise  # about the database, not about this call: as after a transaction that rested too long
         except (
             Exception
         ):  # whatever an agent wrote: it keeps no other call waiting, and whoever looks sees it

@@ -218,7 +218,8 @@ class TestTasks:
 
     def test_the_clock_tells_the_workspace_of_each_thing(self, alpha: House, untouched: House) -> None:
         due = {(item.workspace_id, item.id) for item in sweep.due(at_most=10) if item.what == "wake"}
-        assert due == {(alpha.workspace, alpha.job), (untouched.workspace, untouched.job)}
+        homes = (alpha, untouched)
+        assert due == {(home.workspace, id) for home in homes for id in (home.job, home.called_run)}
 
 
 SHOWN = Shown("0" * 64, datetime.now(UTC))
