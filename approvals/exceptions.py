@@ -33,6 +33,7 @@ DECIDED: Mapping[str, str] = {
     "stop": "stopped this campaign",
     "resume_replay": "let this replay go on",
     "resume_send": "let this sending go on",
+    "send_test": "asked for a test of this message",
     "suppress": "put this address on the list",
     "unsuppress": "released this address",
 }

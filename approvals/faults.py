@@ -12,6 +12,7 @@ NAMES: frozenset[str] = frozenset({
     "replay.claimed", "replay.intent", "replay.called", "replay.settled",
     "stream.opened", "stream.heard", "stream.ended", "stream.settled",
     "send.claimed", "send.intent", "send.handed_over", "send.settled", "send.batch_done",
+    "test.claimed", "test.intent", "test.handed_over", "test.settled",
     "observe.claimed", "observe.taken", "observe.read",
     "import.claimed", "import.counted", "import.stored",
     "propose.before_commit", "propose.settled",

@@ -19,6 +19,8 @@ from dashboard.views.refusals import refusal_page, sign_in_first
 # These bind, or need no database, themselves.
 ELSEWHERE = ("/api/", "/healthz", "/readyz", "/static/")
 READS = ("GET", "HEAD")
+# They wait for the storage, and open short transactions of their own.
+FETCHES = frozenset({"campaign_source", "campaign_attachment"})
 
 
 class PageRequest(HttpRequest):
@@ -52,7 +54,7 @@ class WorkspaceMiddleware:
                 request.membership = membership  # type: ignore[attr-defined]
                 request.actor = _actor(request, membership)  # type: ignore[attr-defined]
                 stack.enter_context(bind(membership.workspace_id))
-            if request.method in READS:
+            if request.method in READS and not _fetches(request):
                 stack.enter_context(transaction.atomic())
                 with connection.cursor() as cursor:
                     cursor.execute("set transaction read only")
@@ -65,9 +67,18 @@ class WorkspaceMiddleware:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """A refusal becomes its page; anything else is Django's to answer. Nothing of a failed GET is kept."""
         answer = refusal_page(request, exception) if isinstance(exception, Refusal) else None
-        if request.method in READS and connection.in_atomic_block:  # last: the page asks the database too
+        if (
+            request.method in READS and not _fetches(request) and connection.in_atomic_block
+        ):  # last: the page asks the database too
             transaction.set_rollback(True)
         return answer
+
+
+def _fetches(request: HttpRequest) -> bool:
+    try:
+        return resolve(request.path_info).url_name in FETCHES
+    except Resolver404:
+        return False
 
 
 def _slug(request: HttpRequest) -> str | None:

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.views import campaigns, recipients, scheduling
+from dashboard.views import attachments, campaigns, recipients, scheduling, trials
 
 _ONE = "campaigns/<uuid:campaign_id>/"
 
@@ -10,7 +10,8 @@ campaign_routes: list[URLPattern] = [
     path(_ONE, campaigns.page, name="campaign"),
     path(f"{_ONE}live", campaigns.live, name="campaign_live"),
     path(f"{_ONE}message/<uuid:delivery_id>", campaigns.message, name="campaign_message"),
-    path(f"{_ONE}message/<uuid:delivery_id>/source", campaigns.source, name="campaign_source"),
+    path(f"{_ONE}message/<uuid:delivery_id>/source", attachments.source, name="campaign_source"),
+    path(f"{_ONE}attachments/<uuid:attached_id>", attachments.download, name="campaign_attachment"),
     path(f"{_ONE}recipients", recipients.page, name="campaign_recipients"),
     path(f"{_ONE}recipients.csv", recipients.export, name="campaign_recipients_csv"),
     path(f"{_ONE}approve", campaigns.approve, name="campaign_approve"),
@@ -18,5 +19,7 @@ campaign_routes: list[URLPattern] = [
     path(f"{_ONE}reject", campaigns.reject, name="campaign_reject"),
     path(f"{_ONE}take-back", campaigns.take_back, name="campaign_take_back"),
     path(f"{_ONE}stop", campaigns.stop, name="campaign_stop"),
+    path(f"{_ONE}test", trials.live, name="campaign_test"),
+    path("deliveries/<uuid:delivery_id>/test", trials.send, name="delivery_test"),
     path("deliveries/<uuid:delivery_id>/resolve", campaigns.resolve, name="deliveries_resolve"),
 ]

@@ -93,7 +93,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024 + 64 * 1024  # a call with 5 MB of
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 25_000
 
 # -- files -----------------------------------------
-# Lists of recipients, and later what is attached to a mail. With S3_BUCKET they lie there; otherwise, for a product on
+# Lists of recipients, and what is attached to mails. With S3_BUCKET they lie there; otherwise, for a product on
 # one machine, in its data folder. Either way under the SHA-256 of what they hold.
 S3_BUCKET = env.str("S3_BUCKET", default="")
 MEDIA_ROOT = DATA_DIR / "files"
@@ -179,6 +179,7 @@ CELERY_DB_REUSE_MAX = 1_000_000  # Celery otherwise closes every connection arou
 CELERY_TASK_ROUTES = {
     "approvals.tasks.replay.*": {"queue": "replay"},
     "approvals.tasks.send.*": {"queue": "send"},
+    "approvals.tasks.trials.*": {"queue": "send"},
     "approvals.tasks.observe.*": {"queue": "observe"},
     "approvals.tasks.imports.*": {"queue": "import"},
 }

@@ -28,13 +28,14 @@ from approvals.models import (
     Workspace,
 )
 from approvals.rules.addresses import Refused, check_address
+from approvals.rules.attachments import Wanted
 from approvals.rules.decisions import told
 from approvals.rules.digests import canonical, version_digest
 from approvals.rules.messages import message_id_of
 from approvals.rules.observed import Line
 from approvals.rules.shown import Shown
 from approvals.selectors.lineages import judged
-from approvals.services import lines, payloads, secrets
+from approvals.services import attachments, lines, payloads, secrets
 
 NOON = datetime(2025, 11, 29, 12, 0, tzinfo=UTC)
 LETTER = {
@@ -44,6 +45,7 @@ LETTER = {
     "text": "Dear {{ name }},\n\nyou leave at {{ time }}.\n",
     "html": "<p>Dear {{ name }},</p><p>you leave at <b>{{ time }}</b>.</p>",
 }
+SENDER = Actor("member", "1", "Mia", ("reviewer",), "password")  # of files to attach
 _numbers = count(1)
 _Row = TypeVar("_Row", bound=models.Model)
 
@@ -156,6 +158,14 @@ def person(name: str, *roles: str, of: Workspace) -> User:
     return user
 
 
+def member(name: str, *roles: str, of: Workspace) -> Actor:
+    """A user with an address of their own, as services want to know them: for what goes by who they are here."""
+    user = User.objects.create_user(f"{name.lower()}{next(_numbers)}@example.org", name=name)
+    with bind(of.id), transaction.atomic():
+        Member.objects.create(workspace_id=of.id, user=user, roles=list(roles))
+    return Actor(kind="member", id=str(user.pk), name=name, roles=roles, sign_in="password")
+
+
 def actor(name: str, *roles: str) -> Actor:
     """Somebody who acts; services need no more of a person than this."""
     return Actor(kind="member", id=f"user-{name}", name=name, roles=roles, sign_in="password")
@@ -250,9 +260,16 @@ def clean_run(**more: Any) -> Run:
 
 @transaction.atomic
 def campaign(
-    name: str = "Winter schedule", *, to: Iterable[tuple[str, dict[str, Any]]] | int = 3, **more: Any
+    name: str = "Winter schedule",
+    *,
+    to: Iterable[tuple[str, dict[str, Any]]] | int = 3,
+    files: Iterable[tuple[str, str, bytes]] = (),
+    **more: Any,
 ) -> Campaign:
-    """A sealed campaign that waits for approval. `to`: (address, variables) of each recipient, or how many."""
+    """A sealed campaign that waits for approval. `to`: (address, variables) of each recipient, or how many.
+
+    `files`: (name, type, bytes) of each that is attached, which a person sent before.
+    """
     letter = LETTER | {field: more.pop(field) for field in list(more) if field in LETTER}
     fields = {"external_id": f"campaign-{next(_numbers)}", "agent": "outreach-writer"}
     made = Campaign.objects.create(workspace_id=current_workspace(), name=name, **(fields | more))
@@ -261,14 +278,21 @@ def campaign(
     seen: dict[str, int] = {}
     for position, (email, variables) in enumerate(people, start=1):
         _recipient(version, position, email, variables, seen)
+    attachments.attach(version, [_sent_before(*file) for file in files], by=SENDER)
     digest = version_digest(
         headers={key: letter[key] for key in ("from_address", "reply_to", "subject_line")},
         text=letter["text"],
         html=letter["html"] or None,
         recipients=[(p, email, canonical(variables)) for p, (email, variables) in enumerate(people, start=1)],
+        attachments=attachments.sealed_as(version),
     )
     Version.objects.filter(id=version.id).update(digest=digest, sealed_at=models.functions.Now())
     return Campaign.objects.get(id=made.id)
+
+
+def _sent_before(name: str, content_type: str, data: bytes) -> Wanted:
+    kept, _ = attachments.keep(by=SENDER, pieces=[data], content_type=content_type)
+    return Wanted(sha256=kept.sha256, filename=name, content_type=content_type)
 
 
 def recipients(number: int) -> list[tuple[str, dict[str, Any]]]:

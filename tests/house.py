@@ -12,6 +12,7 @@ from approvals.access.actors import Actor, operator
 from approvals.db.binding import bind, current_workspace
 from approvals.models import (
     AgentSession,
+    Attachment,
     AudienceRow,
     CalledCampaign,
     Campaign,
@@ -27,6 +28,7 @@ from approvals.models import (
     StoredRow,
     Suppression,
     Version,
+    VersionAttachment,
 )
 from approvals.services import decisions, payloads, setup
 
@@ -39,8 +41,8 @@ class House:
     """The ids of its rows. `run` ended after one call and is settled; `open_run` runs, for another subject.
 
     `watched` is a runtime whose store is read, `session` and `row` what was seen there; `dataset` a list of recipients
-    that is being imported, `suppression` somebody who is not to be written to. `called` is what `called_run` called
-    to be proposed, which nobody has seen to.
+    that is being imported, `suppression` somebody who is not to be written to; `attachment` a file of a person.
+    `called` is what `called_run` called to be proposed, which nobody has seen to.
     """
 
     workspace: UUID
@@ -69,6 +71,7 @@ class House:
     suppression: UUID
     called_run: UUID
     called: int
+    attachment: UUID
 
     def named(self, prefix: str = "") -> dict[str, Any]:
         """Every id by its name, for statements."""
@@ -105,6 +108,7 @@ def build(slug: str) -> House:
         decided(id=approval, kind="approve", target_kind="campaign", target_id=sent.id, item_id=sent.id)
         watched, observation, session, row = _watched(slug)
         dataset, suppression = _lists()
+        attachment = Attachment.objects.get().id
         dismissal = decided(kind="dismiss", target_kind="run", target_id=run.id, item_id=run.id)
     return House(
         workspace=workspace.id, slug=workspace.slug, user=added.user.id, member=added.member.id, runtime=runtime.id,
@@ -112,7 +116,7 @@ def build(slug: str) -> House:
         dismissal=dismissal.id, campaign=campaign.id, version=version.id, audience=audience.id, delivery=delivery.id,
         sent_campaign=sent.id, approval=approval, job=job.id,
         watched=watched, observation=observation, session=session, row=row,
-        dataset=dataset, suppression=suppression, called_run=called_run, called=called,
+        dataset=dataset, suppression=suppression, attachment=attachment, called_run=called_run, called=called,
     )  # fmt: skip
 
 
@@ -202,5 +206,18 @@ def _campaign(name: str) -> tuple[Campaign, Version, AudienceRow, Delivery]:
         workspace_id=workspace, campaign=campaign, version=version, audience_row=row, position=1,
         address="bo@x.example", dedupe_key="bo@x.example", message_id=f"<{uuid4()}@x.example>",
     )  # fmt: skip
+    _attached(version)
     Version.objects.filter(id=version.id).update(digest="0" * 64, sealed_at=Now())
     return campaign, version, row, delivery
+
+
+def _attached(version: Version) -> None:
+    """A file that a person sent, attached to this version."""
+    file, _ = Attachment.objects.get_or_create(
+        workspace_id=version.workspace_id, runtime=None, sha256="a" * 64,
+        defaults={"size": 1, "content_type": "text/plain", "looks_like": ""},
+    )  # fmt: skip
+    VersionAttachment.objects.create(
+        workspace_id=version.workspace_id, version=version, position=1, attachment=file, filename="terms.txt",
+        content_type="text/plain",
+    )  # fmt: skip

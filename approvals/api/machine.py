@@ -11,7 +11,7 @@ from approvals.api import problems
 from approvals.api.auth import Token, within_workspace
 from approvals.api.parsing import StrictParser
 from approvals.api.schemas.problems import SCHEMA_PATH, Problem
-from approvals.api.views import campaigns, datasets, runs
+from approvals.api.views import attachments, campaigns, datasets, runs
 
 ABOUT = """
 What agents and their runtimes say to Secondlook: which runs there are, what each does while it does it, and which
@@ -23,8 +23,8 @@ answered with 404, just as if it did not exist.
 
 **Bodies** are JSON in UTF-8, `Content-Type: application/json`, up to 5 MB, at most 64 levels deep. Refused are
 unknown fields, a key that is there twice, NaN, NUL and half a surrogate pair anywhere, numbers beyond 64 bits, and
-control characters in fields of one line. The limits of each field are in its schema. Only a list of recipients is sent
-as the file that it is.
+control characters in fields of one line. The limits of each field are in its schema. A list of recipients, and a
+file to attach, are sent as the files that they are.
 
 **Refusals** are `application/problem+json`: `code` is a stable word, `detail` a sentence, `field` the path of what is
 at fault. Whatever is refused leaves nothing behind.
@@ -71,3 +71,4 @@ problems.install(api)
 api.add_router("", runs.router)
 api.add_router("", campaigns.router)
 api.add_router("", datasets.router)
+api.add_router("", attachments.router)

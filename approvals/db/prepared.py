@@ -21,8 +21,11 @@ from approvals.db.base import BIND
 from approvals.db.binding import NotBound
 
 Row = tuple[str | None, ...]
-# Else Postgres weighs a plan for the values at hand against one for all, and mostly plans anew.
-_ONE_PLAN = "set_config('plan_cache_mode', 'force_generic_plan', true)"
+# Else Postgres weighs a plan for the values at hand against one for all, and mostly plans anew. The one for all outlives
+# the statistics that it was made by, so it finds rows by their keys and reads no table that was small just then.
+_ONE_PLAN = """set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+  set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+  set_config('enable_material', 'off', true), set_config('enable_memoize', 'off', true)"""
 
 
 class Statement:

@@ -10,7 +10,7 @@ from approvals import sql
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("approvals", "0022_faster_sending"),
+        ("approvals", "0024_trials"),
     ]
 
     operations = [

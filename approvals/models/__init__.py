@@ -1,5 +1,6 @@
 """The nouns, one a file. What must hold between them is in `sql/`."""
 
+from approvals.models.attachment import Attachment, VersionAttachment
 from approvals.models.beat import Beat
 from approvals.models.called_campaign import CalledCampaign
 from approvals.models.campaign import AudienceRow, Campaign, Version
@@ -19,7 +20,8 @@ from approvals.models.user import User
 from approvals.models.workspace import Member, Workspace
 
 __all__ = [
-    "AgentSession", "AudienceRow", "Beat", "CalledCampaign", "Campaign", "Dataset", "DatasetRow", "Decision",
-    "Delivery", "Event", "Job", "Member", "Observation", "Payload", "Place", "QueueItem", "Run", "RunTool",
-    "Runtime", "StoredRow", "Suppression", "Token", "ToolCall", "User", "Version", "Workspace",
+    "AgentSession", "Attachment", "AudienceRow", "Beat", "CalledCampaign", "Campaign", "Dataset", "DatasetRow",
+    "Decision", "Delivery", "Event", "Job", "Member", "Observation", "Payload", "Place", "QueueItem", "Run",
+    "RunTool", "Runtime", "StoredRow", "Suppression", "Token", "ToolCall", "User", "Version", "VersionAttachment",
+    "Workspace",
 ]  # fmt: skip

@@ -10,10 +10,13 @@ class Job(IdentifiedModel):
     """What a worker claims. Lease and fence are set by the database's clock when it is claimed."""
 
     decision = Reference("approvals.Decision", related_name="jobs")
-    kind = models.TextField()  # replay or send
+    kind = models.TextField()  # replay, send or test
     run = Reference("approvals.Run", null=True, related_name="jobs")  # the new run of a replay
     campaign = Reference("approvals.Campaign", null=True, related_name="jobs")
     delivery = Reference("approvals.Delivery", null=True)  # only this one, for "do it again"
+    # Of a test: whose message it shows. It names no campaign and no delivery, so nothing that asks for the jobs of
+    # one, to count, stop or take back, ever meets a test.
+    sample = Reference("approvals.Delivery", null=True)
 
     status = models.TextField()
     created_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -35,6 +38,11 @@ class Job(IdentifiedModel):
         indexes = [
             models.Index(fields=["workspace", "run"], name="job_run"),
             models.Index(fields=["workspace", "campaign"], name="job_campaign"),
+            models.Index(
+                fields=["workspace", "sample"],
+                condition=models.Q(sample__isnull=False),
+                name="job_sample",
+            ),
             models.Index(
                 fields=["due_at"], condition=models.Q(status__in=["held", "queued"]), name="job_waiting"
             ),

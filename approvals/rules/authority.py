@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """A delivery, a run or a call of a run, with the decisions that led to it, oldest first.
+    """A delivery, a test of a message, a run or a call of a run, with the decisions that led to it, oldest first.
 
     `nobody` is a key of NOBODY where no decision allowed it; `not_done` says why it did not happen, where it did not.
     `replay` is the attempt that had begun before a late call; `seq` the number of a call's first event.

@@ -1,21 +1,27 @@
 """One campaign's content as one recipient gets it: what the reviewer previews and the worker sends is made here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from approvals.rules.attachments import Attached
 from approvals.rules.messages import Envelope, merge
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The sealed content of a version; texts may hold `{{ name }}` slots."""
+    """The sealed content of a version; texts may hold `{{ name }}` slots.
+
+    `enclosed` are the parts that `attached` becomes in a message, once somebody has read the files.
+    """
 
     from_address: str
     reply_to: str
     subject: str
     text: str
     html: str
+    attached: Sequence[Attached] = ()
+    enclosed: Sequence[str] = ()
 
 
 def envelope_for(
@@ -31,7 +37,10 @@ def envelope_for(
     """(the message for one recipient, the merge fields that have no value for them).
 
     `unsubscribe` is the address with which they unsubscribe by one click, RFC 8058; without it none is named.
+    ValueError where attached files are not `enclosed` yet, so that none is left out by mistake.
     """
+    if len(content.enclosed) != len(content.attached):
+        raise ValueError("the attached files have to be read first")
     subject, missing_in_subject = merge(content.subject, variables)
     text, missing_in_text = merge(content.text, variables)
     html, missing_in_html = merge(content.html, variables, html=True)
@@ -46,6 +55,7 @@ def envelope_for(
         message_id=message_id,
         date=date,
         headers=_one_click(unsubscribe) if unsubscribe else {},
+        attachments=content.enclosed,
     )
     return envelope, missing_in_subject | missing_in_text | missing_in_html
 

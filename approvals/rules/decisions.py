@@ -18,6 +18,7 @@ RELEASING = frozenset(
         "reject_call",
         "approve",
         "send_again",
+        "send_test",
     }
 )
 

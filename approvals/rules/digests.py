@@ -26,18 +26,18 @@ def version_digest(
     text: str,
     html: str | None,
     recipients: Iterable[tuple[int, str, str]],
-    attachments: Sequence[str] = (),
+    attachments: Sequence[tuple[str, str, str]] = (),
 ) -> str:
     """The digest of one campaign version, in hex.
 
-    `headers` holds every field a reviewer sees, by name; `attachments` are SHA-256 hex, in order;
-    `recipients` are (position, address, canonical variables) in order, read once and never kept.
+    `headers` holds every field a reviewer sees, by name; `attachments` are (file name, type, SHA-256 in hex), in
+    order; `recipients` are (position, address, canonical variables) in order, read once and never kept.
     """
     hasher = _Hasher("secondlook campaign version 1")
     hasher.add(canonical(dict(headers)))
     hasher.add(text)
     hasher.add(canonical(html))
-    hasher.add(canonical(list(attachments)))
+    hasher.add(canonical([list(one) for one in attachments]))
     for position, address, variables in recipients:
         hasher.add(str(position))
         hasher.add(address)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from approvals.rules import mail_html
 from approvals.rules.addresses import Mailbox, check_mailbox
+from approvals.rules.attachments import Attached, doubts_about
 from approvals.rules.links import Doubt, Target, Tone, doubt_of_words, links_in, target_of
 from approvals.rules.looks import mixed, scripts, unseen
 from approvals.rules.mail_html import Seen
@@ -70,8 +71,11 @@ class Looked:
     size: int
 
 
-def look_at(envelope: Envelope, size: int) -> Looked:
-    """Everything that can be told from one merged message of `size` bytes alone; in bounded time, whatever it holds."""
+def look_at(envelope: Envelope, size: int, attached: Sequence[Attached] = ()) -> Looked:
+    """Everything that can be told from one merged message of `size` bytes alone; in bounded time, whatever it holds.
+
+    `attached` are the files that the size counts in.
+    """
     html = envelope.html or ""
     seen = mail_html.read(html)
     targets = _targets(seen, envelope.text)
@@ -81,7 +85,8 @@ def look_at(envelope: Envelope, size: int) -> Looked:
         *_of_links(targets),
         *_of_html(seen, html),
         *_of_words(envelope, seen, targets),
-        *_of_size(size, html),
+        *_of_attachments(attached),
+        *_of_size(size, html, attached),
     ]
     found.sort(key=lambda finding: _TONES.index(finding.tone))
     targets.sort(key=lambda target: _TONES.index(target.tone))
@@ -226,14 +231,24 @@ def _of_words(envelope: Envelope, seen: Seen, targets: Sequence[LinkTarget]) -> 
         yield Finding("warn", "no_unsubscribe", text)
 
 
-def _of_size(size: int, html: str) -> Iterator[Finding]:
+def _of_attachments(attached: Sequence[Attached]) -> Iterator[Finding]:
+    for one in attached:
+        for doubt in doubts_about(one):
+            yield Finding(doubt.tone, doubt.code, f"An attached file: {doubt.text}", (one.filename,))
+        if words := mixed(one.filename):
+            said = "The name of an attached file mixes letters that look alike but are different ones."
+            yield Finding("danger", "mixed", said, tuple(words))
+
+
+def _of_size(size: int, html: str, attached: Sequence[Attached]) -> Iterator[Finding]:
     if len(html.encode("utf-8", "replace")) > CLIPPED_AT:
         text = "Its HTML is longer than 102 kB: Gmail cuts it off there, and hides what follows."
         yield Finding("warn", "clipped", text)
     if size > LARGE:
-        yield Finding(
-            "warn", "large", f"The message has {size / 1_000_000:.1f} MB; mail servers may refuse it."
-        )
+        files = sum(one.size for one in attached) / 1_000_000
+        of_it = f" (its files {files:.1f} MB before they are packed)" if attached else ""
+        text = f"The message has {size / 1_000_000:.1f} MB{of_it}; mail servers may refuse it."
+        yield Finding("warn", "large", text)
 
 
 def _targets(seen: Seen, text: str) -> list[LinkTarget]:

@@ -8,20 +8,24 @@ import base64
 import binascii
 import html as html_text
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import format_datetime
 from functools import lru_cache
+from urllib.parse import quote
 
 from approvals.exceptions import Invalid
 from approvals.rules.addresses import Mailbox, Refused, check_address, check_header, check_mailbox
+from approvals.rules.attachments import Attached, check_content_type, check_filename
 from approvals.rules.digests import sha256_hex
 
 _LINE = 76  # where header lines and encoded bodies are broken
 _LONGEST_LINE = 998  # what SMTP carries, RFC 5321
 _LONGEST_WORD = 60  # fits beside any header name
 _LONGEST_VALUE = 900  # of a header field that may not be encoded
+_END = "\r\n"
+_CHARSET = "utf-8''"
 
 _SLOT = re.compile(r"\{\{([^{}]*)\}\}")
 _DELIVERY_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -31,6 +35,7 @@ _WORDS = re.compile(rf"[!-~]{{1,{_LONGEST_WORD}}}(?: [!-~]{{1,{_LONGEST_WORD}}})
 _ATOMS = re.compile(r"[\w!#$%&'*+/=?^`{|}~-]{1,60}(?: [\w!#$%&'*+/=?^`{|}~-]{1,60})*", re.ASCII)
 _QUOTABLE = re.compile(rf"[ -~]{{1,{_LONGEST_WORD - 10}}}")
 _PLAIN_BODY = re.compile(r"[\t\n -~]*")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9 ()+,=@_.-]{1,60}")  # of a file, safe between quotes
 
 # Set by the parts of an envelope, or able to change who gets the mail or how it reads.
 _OWN_HEADERS = re.compile(
@@ -45,7 +50,8 @@ class Envelope:
     """One message to one recipient, already merged.
 
     `from_address` and `reply_to` may carry a name; `to` is an address alone. `date` is aware.
-    `message_id` is derived where it is None; `headers` are further ASCII header fields by name.
+    `message_id` is derived where it is None; `headers` are further ASCII header fields by name; `attachments` are
+    parts as `enclose` made them, in order.
     """
 
     delivery_id: str
@@ -58,6 +64,7 @@ class Envelope:
     html: str | None = None
     message_id: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    attachments: Sequence[str] = ()
 
 
 def merge(template: str, variables: Mapping[str, object], *, html: bool = False) -> tuple[str, set[str]]:
@@ -109,7 +116,55 @@ def message_id_of(delivery_id: str, from_address: str) -> str:
 
 def build(envelope: Envelope) -> bytes:
     """The complete message; raises Invalid naming the field that cannot be written."""
-    return ("\r\n".join(_lines(envelope)) + "\r\n").encode("ascii")
+    return (_END.join(_lines(envelope)) + _END).encode("ascii")
+
+
+def enclose(attached: Attached, data: bytes) -> str:
+    """A file as a part of a message: its header fields and its bytes in base64, the same for every recipient.
+
+    Raises Invalid for a name or type that cannot be written.
+    """
+    packed = base64.encodebytes(data).decode().removesuffix("\n")
+    return f"{_head_of(attached)}{packed.replace(chr(10), _END)}"
+
+
+def leave_out(attached: Attached) -> tuple[str, int]:
+    """(the same part with a note in place of its bytes, how many bytes longer the true one is)."""
+    packed = 4 * -(-attached.size // 3)
+    length = packed + len(_END) * max(0, -(-packed // _LINE) - 1)
+    note = f"[{length:,} bytes of base64]"
+    return f"{_head_of(attached)}{note}", length - len(note)
+
+
+def _head_of(attached: Attached) -> str:
+    """The header fields of a file's part, and the empty line: its name for old programs too, RFC 2047 and 2231."""
+    name = attached.filename
+    if reason := check_filename(name):
+        raise Invalid("filename", reason)
+    if reason := check_content_type(attached.content_type):
+        raise Invalid("content_type", reason)
+    if _PLAIN_NAME.fullmatch(name):
+        named, filed = [f' name="{name}"'], [f' filename="{name}"']
+    else:
+        words = list(_encoded_words(name))
+        named = [f' name="{words[0]}', *(f" {word}" for word in words[1:])]
+        named[-1] += '"'
+        filed = list(_continued("filename", name))
+    lines = [f"Content-Type: {attached.content_type};", *named, "Content-Disposition: attachment;", *filed]
+    return _END.join([*lines, "Content-Transfer-Encoding: base64", "", ""])
+
+
+def _continued(parameter: str, text: str) -> Iterator[str]:
+    """The lines of a parameter of any length and script, RFC 2231; no character is cut in two."""
+    pieces = [""]
+    for character in text:
+        written = quote(character, safe="", errors="strict")
+        if len(pieces[-1]) + len(written) > _LONGEST_WORD - 10:
+            pieces.append("")
+        pieces[-1] += written
+    for number, piece in enumerate(pieces):
+        end = ";" if number < len(pieces) - 1 else ""
+        yield f" {parameter}*{number}*={'' if number else _CHARSET}{piece}{end}"
 
 
 def _lines(envelope: Envelope) -> Iterator[str]:
@@ -133,11 +188,29 @@ def _lines(envelope: Envelope) -> Iterator[str]:
 
 
 def _content(envelope: Envelope) -> Iterator[str]:
+    if not envelope.attachments:
+        yield from _texts(envelope)
+        return
+    boundary = _boundary("mixed boundary", envelope)
+    yield from ("Content-Type: multipart/mixed;", f' boundary="{boundary}"', "")
+    yield f"--{boundary}"
+    yield from _texts(envelope)
+    for part in envelope.attachments:
+        yield f"--{boundary}"
+        yield part
+    yield f"--{boundary}--"
+
+
+def _boundary(purpose: str, envelope: Envelope) -> str:
+    # "=_" cannot come out of quoted-printable or base64, and _part keeps it out of plain text.
+    return "=_" + sha256_hex(f"{purpose} {_checked_id(envelope.delivery_id)}")[:40]
+
+
+def _texts(envelope: Envelope) -> Iterator[str]:
     if not envelope.html:  # an empty HTML part would hide the text from its reader
         yield from _part("text", "plain", envelope.text)
         return
-    # "=_" cannot come out of quoted-printable or base64, and _part keeps it out of plain text.
-    boundary = "=_" + sha256_hex(f"boundary {_checked_id(envelope.delivery_id)}")[:40]
+    boundary = _boundary("boundary", envelope)
     yield from ("Content-Type: multipart/alternative;", f' boundary="{boundary}"', "")
     yield f"--{boundary}"
     yield from _part("text", "plain", envelope.text)

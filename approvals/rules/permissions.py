@@ -37,6 +37,7 @@ ROLE_PERMISSIONS: Mapping[str, frozenset[str]] = {
             "pause_send",
             "stop_send",
             "resume_send",
+            "send_test",
             "confirm_call",
             "reject_call",
             "import_audience",
@@ -75,6 +76,7 @@ PERMISSION_TEXT: Mapping[str, str] = {
     "stop_send": "stop a campaign",
     "resume_replay": "let a paused replay go on",
     "resume_send": "let a paused sending go on",
+    "send_test": "send themselves a test of a message",
     "import_audience": "import a list of recipients",
     "suppress": "say that an address is not to be written to",
     "release_suppressed": "let an address be written to again",
@@ -108,6 +110,7 @@ PERMISSION_FOR_DECISION: Mapping[str, str] = {
     "stop": "stop_send",
     "resume_replay": "resume_replay",
     "resume_send": "resume_send",
+    "send_test": "send_test",
     "suppress": "suppress",
     "unsuppress": "release_suppressed",
 }

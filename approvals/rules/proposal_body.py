@@ -4,6 +4,7 @@ What may stand there is the same for both, so it is read here for both. Pydantic
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 from uuid import UUID
@@ -12,6 +13,9 @@ from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema, mod
 
 from approvals.exceptions import Invalid
 from approvals.rules import strict_json
+from approvals.rules.attachments import LONGEST_NAME as LONGEST_FILENAME
+from approvals.rules.attachments import LONGEST_TYPE, Wanted, check_content_type, check_filename
+from approvals.rules.attachments import MOST as MOST_ATTACHED
 from approvals.rules.fields import Body, HeaderLine, Id, Line, Note, Text, Time, wrong
 from approvals.rules.proposals import Proposal, Recipient
 from approvals.rules.wrong_fields import field_of, words_of
@@ -19,7 +23,8 @@ from approvals.rules.wrong_fields import field_of, words_of
 MOST_RECIPIENTS = 10_000
 MOST_VARS = 100
 LONGEST_VAR = 10_000
-LONGEST_NAME = 200
+LONGEST_NAME = 200  # characters of a campaign's name
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 MOST_ARGUMENTS = 5 * 1024 * 1024  # characters of a tool call's arguments
 TOO_LONG = "The arguments are longer than 5 MB. Send the recipients as a list, and name it as dataset_id."
 
@@ -36,6 +41,41 @@ def _not_blank(text: str) -> str:
     if not text.strip():
         raise wrong("blank", "This needs at least one character that is not a space.")
     return text
+
+
+def _sha256(text: str) -> str:
+    if not _SHA256.fullmatch(text):
+        raise wrong("sha256", "Write the SHA-256 of the file as 64 hexadecimal digits in small letters.")
+    return text
+
+
+def _filename(text: str) -> str:
+    if reason := check_filename(text):
+        raise wrong("filename", reason)
+    return text
+
+
+def _content_type(text: str) -> str:
+    if reason := check_content_type(text):
+        raise wrong("content_type", reason)
+    return text
+
+
+Sha256 = Annotated[
+    str, AfterValidator(_sha256), WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{64}$"})
+]
+ContentType = Annotated[
+    str,
+    AfterValidator(_content_type),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "maxLength": LONGEST_TYPE,
+            "pattern": "^(?!message/|multipart/)[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*$",
+            "examples": ["application/pdf"],
+        }
+    ),
+]
 
 
 Variable = Annotated[
@@ -58,6 +98,22 @@ class RecipientIn(Body):
     )
 
 
+class AttachmentIn(Body):
+    """A file that was sent before, and how the mail names it."""
+
+    sha256: Sha256
+    filename: Annotated[str, AfterValidator(_filename)] = Field(
+        min_length=1,
+        max_length=LONGEST_FILENAME,
+        description="Without folders, and without characters that cannot be seen.",
+    )
+    content_type: ContentType
+
+    def wanted(self) -> Wanted:
+        """As the service takes it."""
+        return Wanted(sha256=self.sha256, filename=self.filename, content_type=self.content_type)
+
+
 class ProposalBody(Body):
     """What is to be sent, and to whom."""
 
@@ -73,6 +129,11 @@ class ProposalBody(Body):
     where: dict[Line, Line] | None = Field(
         None,
         description="Which rows of the list: columns, and the value that each must have. Without it all of them.",
+    )
+    attachments: list[AttachmentIn] = Field(
+        default_factory=list,
+        max_length=MOST_ATTACHED,
+        description="Files that were sent to /attachments before; together up to 15 MB.",
     )
 
     @model_validator(mode="after")
@@ -99,6 +160,7 @@ class ProposalBody(Body):
             recipients=[Recipient(recipient.email, recipient.vars) for recipient in self.recipients],
             dataset_id=self.dataset_id,
             where=self.where,
+            attachments=[one.wanted() for one in self.attachments],
         )
 
 

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from approvals.rules.attachments import Wanted
+
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
@@ -37,13 +39,16 @@ class Proposal:
     dataset_id: UUID | None = None
     where: Mapping[str, str] | None = None  # columns of the list, and the value of each
     rest: bool = False
+    attachments: Sequence[Wanted] = ()
 
 
 def body_of(proposal: Proposal) -> dict[str, Any]:
     """What makes two proposals the same, as one JSON object."""
     of_list = {"dataset_id": str(proposal.dataset_id), "where": proposal.where} if proposal.dataset_id else {}
+    files = [[one.sha256, one.filename, one.content_type] for one in proposal.attachments]
     return (
         of_list
+        | ({"attachments": files} if files else {})
         | ({"rest": True} if proposal.rest else {})
         | {
             "external_id": proposal.external_id,

@@ -13,8 +13,9 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import F, Q, QuerySet
 
-from approvals.models import Decision, Delivery, Job, Run, ToolCall
+from approvals.models import Decision, Delivery, Job, Run, ToolCall, User
 from approvals.rules.authority import NOT_MADE, Effect, Step
+from approvals.rules.trials import job_of, message_id_of_trial
 from approvals.selectors.reach import spelling_of
 
 LONGEST = 400  # characters of a question
@@ -33,8 +34,8 @@ class Found:
 def effects_of(query: str, *, at_most: int) -> Found:
     """Every delivery, run and call that goes by this.
 
-    A Message-ID, an address or customer, the id of a delivery, the id or external id of a run, the id of a call, or
-    the last two together.
+    A Message-ID, an address or customer, the id of a delivery or a test, the id or external id of a run, the id of a
+    call, or the last two together.
     """
     asked = query.strip()
     if (
@@ -49,6 +50,7 @@ def effects_of(query: str, *, at_most: int) -> Found:
     if (run_id := _uuid(first)) and rest:
         effects += _calls([run_id], at_most=size, call_id=rest.strip())
     effects += _deliveries(asked, size)
+    effects += _tests(asked, size)
     runs = _runs(asked, size)
     effects += _effects_of_runs(runs)
     named = [run.id for run in runs if asked in (str(run.id), run.external_id)]
@@ -130,6 +132,42 @@ def _not_sent(row: Delivery) -> str:
             return "Not sent yet."
         case _:
             return "Not sent."
+
+
+def _tests(asked: str, size: int) -> list[Effect]:
+    """Tests of messages, which went to whoever decided them: by Message-ID, id or address."""
+    if id := job_of(asked) or _uuid(asked):
+        jobs = Job.objects.filter(id=id, kind="test")
+    elif "@" in asked:
+        people = User.objects.filter(email=asked.lower()).values_list("id", flat=True)
+        theirs = Decision.objects.filter(
+            kind="send_test", actor_kind="member", actor_id__in=[str(id) for id in people]
+        )
+        newest = theirs.order_by("-seq").values_list("id", flat=True)[:size]
+        jobs = Job.objects.filter(decision_id__in=list(newest))
+    else:
+        return []
+    rows = jobs.select_related("decision", "sample__campaign", "sample__version").order_by("-created_at")
+    tests = [_test(row, row.sample) for row in rows if row.sample is not None]
+    named = f"<{asked.strip('<>')}>"
+    return [test for test in tests if job_of(asked) is None or test.message_id == named]
+
+
+def _test(row: Job, sample: Delivery) -> Effect:
+    campaign = sample.campaign
+    return Effect(
+        what="test",
+        id=row.id,
+        name=row.decision.actor_name,
+        state=row.status,
+        at=row.intent_at,
+        item_id=campaign.id,
+        item=campaign.name,
+        agent=campaign.agent,
+        message_id=message_id_of_trial(row.id, sample.version.from_address),
+        steps=(_step(row.decision, row),),
+        not_done="" if row.intent_at and row.status != "failed" else row.outcome or "Not sent yet.",
+    )
 
 
 # -- runs ---------------------------------------------------------

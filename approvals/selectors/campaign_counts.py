@@ -8,6 +8,7 @@ from django.db.models import Count, QuerySet
 
 from approvals.models import AudienceRow, Campaign, Delivery, Version
 from approvals.rules.states import DELIVERY
+from approvals.selectors import attachments
 
 AUDIENCE = ("addressable", "duplicate", "suppressed", "refused", "already_sent")
 
@@ -26,6 +27,7 @@ def told(campaign_id: UUID) -> dict[str, Any]:
             "comment": campaign.comment,
             "digest": version.digest,
             "counts": counts_of(version.id),
+            "attachments": attachments.told(version.id),
             "send_by": campaign.send_by,
             "created_at": campaign.created_at,
             "finished_at": campaign.finished_at,

@@ -15,6 +15,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 
 from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place, Workspace
 from approvals.rules.content import Content
+from approvals.selectors.attachments import attached_to
 from approvals.selectors.campaign_counts import counts_of, newest_version
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
 from approvals.selectors.job_progress import Progress, progress_of
@@ -141,7 +142,12 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
         version=version.number,
         digest=version.digest,
         content=Content(
-            version.from_address, version.reply_to, version.subject_line, version.text, version.html
+            version.from_address,
+            version.reply_to,
+            version.subject_line,
+            version.text,
+            version.html,
+            attached_to(version.id),
         ),
         counts=counts_of(version.id),
         waiting=dict(waiting),

@@ -54,10 +54,11 @@ def events_of(subject: str) -> QuerySet[Payload]:
 def evidence_about(subject: str) -> QuerySet[Payload]:
     """What deciders gave and were shown, of decisions on their runs and on deliveries to them."""
     deliveries = deliveries_to(subject).values("id")
+    jobs = Job.objects.filter(Q(delivery_id__in=deliveries) | Q(sample_id__in=deliveries))
     about = (
         Q(item_id__in=runs_of(subject).values("lineage_id"))
         | Q(target_kind="delivery", target_id__in=deliveries)
-        | Q(target_kind="job", target_id__in=Job.objects.filter(delivery_id__in=deliveries).values("id"))
+        | Q(target_kind="job", target_id__in=jobs.values("id"))
     )
     return Payload.objects.filter(id__in=Decision.objects.filter(about).values("payload_id"))
 

@@ -17,7 +17,10 @@ from approvals.selectors.payloads import proven
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One job with what it made: the new run of a replay, or the campaign that it sends. `now` is the database's."""
+    """One job with what it made: the new run of a replay, or the campaign that it sends or shows in a test.
+
+    `now` is the database's.
+    """
 
     id: UUID
     decision_id: UUID
@@ -52,6 +55,8 @@ class Progress:
         """Whether it can still be taken back. A campaign in part sent waits for a worker too, and is stopped."""
         if self.kind == "replay":
             return self.status in ("held", "queued", "paused")
+        if self.kind == "test":
+            return False  # it is gone before anybody could think better of it
         fresh = self.status in ("held", "queued") and self.claimed_at is None
         return (fresh or self.status == "paused") and self.delivery_id is None
 
@@ -69,12 +74,12 @@ class Progress:
 
 def progress_of(**which: Any) -> Progress | None:
     """The newest job with these column values (`id`, `decision_id`, `run_id`, ...), or None."""
-    jobs = (
-        Job.objects.select_related("run__runtime", "campaign", "decision").annotate(now=Now()).filter(**which)
-    )
+    related = ("run__runtime", "campaign", "sample__campaign", "decision")
+    jobs = Job.objects.select_related(*related).annotate(now=Now()).filter(**which)
     job = jobs.order_by("-created_at", "-id").first()
     if job is None:
         return None
+    campaign = job.sample.campaign if job.sample else job.campaign
     return Progress(
         id=job.id,
         decision_id=job.decision_id,
@@ -95,8 +100,8 @@ def progress_of(**which: Any) -> Progress | None:
         run_id=job.run.id if job.run else None,
         run_name=job.run.external_id if job.run else "",
         run_status=job.run.status if job.run else "",
-        campaign_id=job.campaign.id if job.campaign else None,
-        campaign_name=job.campaign.name if job.campaign else "",
+        campaign_id=campaign.id if campaign else None,
+        campaign_name=campaign.name if campaign else "",
         delivery_id=job.delivery_id,
     )
 

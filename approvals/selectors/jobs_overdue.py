@@ -13,6 +13,7 @@ _WAITING = """
     select count(*) from (select from approvals_queueitem q where q.tab = 'decide' limit %s) counted
 """
 
+# A test that somebody sent themselves is followed by them alone, beside the message that it shows.
 # The run that an alarm leads to is the attempt that counts: a replay that never began has nothing to show.
 _OVERDUE = """
     select case when j.claimed_at is null then 'not_started' else 'not_going_on' end,
@@ -20,7 +21,7 @@ _OVERDUE = """
     from (
       select j.claimed_at, j.due_at, coalesce(r.lineage_id, j.campaign_id) as item_id
       from approvals_job j left join approvals_run r on r.workspace_id = j.workspace_id and r.id = j.run_id
-      where j.status in ('held', 'queued') and j.due_at < now() - make_interval(secs => %s)
+      where j.kind <> 'test' and j.status in ('held', 'queued') and j.due_at < now() - make_interval(secs => %s)
       order by j.due_at, j.id limit %s
     ) j
     join approvals_queueitem q on q.id = j.item_id

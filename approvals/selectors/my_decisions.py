@@ -11,6 +11,8 @@ from approvals.exceptions import DECIDED
 
 WITHIN_S = 3_600  # a decision of mine stays in reach
 _LOOKED_AT = 30  # newest entries of a member, among which refused attempts stand too
+# A test of a message decides nothing, and would push aside what can still be taken back.
+_KINDS = [kind for kind in DECIDED if kind != "send_test"]
 
 # `claimed_at`: what a worker had once is stopped, not taken back (job_progress.Progress.cancellable says the same).
 _MINE = """
@@ -43,5 +45,5 @@ class Mine:
 def last_of(user_id: str, *, at_most: int) -> Sequence[Mine]:
     """The member's newest decisions of the last hour."""
     with connection.cursor() as cursor:
-        cursor.execute(_MINE, [user_id, _LOOKED_AT, list(DECIDED), WITHIN_S, at_most])
+        cursor.execute(_MINE, [user_id, _LOOKED_AT, _KINDS, WITHIN_S, at_most])
         return [Mine(*row) for row in cursor.fetchall()]

@@ -34,7 +34,7 @@ def where_of(kind: str, target_id: UUID) -> Where | None:
             delivery = Delivery.objects.select_related("campaign").filter(id=target_id).first()
             return _of(campaign=delivery.campaign, recipient=delivery.address) if delivery else None
         case "job":
-            job = Job.objects.select_related("run", "campaign", "delivery").filter(id=target_id).first()
+            job = Job.objects.select_related(*OF_A_JOB).filter(id=target_id).first()
             return where_of_job(job) if job else None
         case "workspace" | "runtime" | "suppression":
             return _named(_MODELS[kind].objects.filter(id=target_id).first())
@@ -51,8 +51,13 @@ def _named(thing: Workspace | Runtime | Suppression | None) -> Where | None:
     return Where(named={"name": thing.name}) if thing else None
 
 
+OF_A_JOB = ("run", "campaign", "delivery", "sample__campaign")  # what `where_of_job` looks at
+
+
 def where_of_job(job: Job) -> Where | None:
-    """The same for a job that was read with its run, campaign and delivery."""
+    """The same for a job that was read with OF_A_JOB."""
+    if job.sample is not None:
+        return _of(campaign=job.sample.campaign, recipient=job.sample.address)
     return _of(
         run=job.run, campaign=job.campaign, recipient=job.delivery.address if job.delivery is not None else ""
     )

@@ -18,6 +18,7 @@ from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspa
 from approvals.rules.decisions import NOBODY_REACHED, OWN_PROPOSAL, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
 from approvals.rules.zones import why_not_at, written, zone_named
+from approvals.selectors.attachments import attached_to
 from approvals.services import decisions
 from approvals.services.jobs import OPEN, WAITING
 
@@ -213,7 +214,8 @@ def _somebody_was_first(campaign: Campaign, by: Actor, kind: str) -> Decision:
 
 def told_of(campaign: Campaign, version: Version) -> dict[str, Any]:
     """What a reviewer is told of it, in short."""
-    return {
+    files = [f"{one.filename} (SHA-256 {one.sha256})" for one in attached_to(version.id)]
+    return ({"attached": files} if files else {}) | {
         "campaign": campaign.name,
         "version": version.number,
         "from": version.from_address,

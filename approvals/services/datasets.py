@@ -3,16 +3,11 @@
 A file that was imported already, read in the same way, is not imported again: whoever sends it is offered the first.
 """
 
-import hashlib
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import IO
 from uuid import UUID
 
 from django.conf import settings
-from django.core.files import File
-from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
 from approvals.access.actors import Actor, TokenBearer
@@ -23,7 +18,7 @@ from approvals.exceptions import Invalid, Refusal
 from approvals.models import Dataset
 from approvals.rules.addresses import check_header
 from approvals.rules.csv_rows import HEAD, LONGEST_NAME, Layout, layout_of
-from approvals.services import decisions
+from approvals.services import decisions, files
 
 MB = 1024 * 1024
 
@@ -66,25 +61,21 @@ def receive(*, by: Actor | TokenBearer, upload: Upload) -> tuple[Dataset, bool]:
     else:
         by.require("import_audience")
     name = _checked_name(upload.name)
-    # On the disk and not in memory, and not in the storage either before all of it is known to be within the limit.
-    with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR, prefix="dataset-") as spooled:
-        sha256, size = _spool(upload.pieces, spooled)
-        spooled.seek(0)
-        layout = layout_of(spooled.read(HEAD), encoding=upload.encoding, address_column=upload.address_column)
-        if known := _known(by, sha256, layout):
+    with files.spooled(upload.pieces, most=most_bytes(), too_big=too_big()) as came:
+        layout = layout_of(
+            came.file.read(HEAD), encoding=upload.encoding, address_column=upload.address_column
+        )
+        if known := _known(by, came.sha256, layout):
             return known, False
-        kept = name_in_storage(current_workspace(), sha256)
-        if not default_storage.exists(kept):
-            spooled.seek(0)
-            default_storage.save(kept, File(spooled))
+        files.store(came, name_in_storage(current_workspace(), came.sha256))
     try:
         with transaction.atomic():
             dataset = Dataset.objects.create(
                 workspace_id=current_workspace(),
                 runtime_id=by.runtime_id if isinstance(by, TokenBearer) else None,
                 name=name,
-                sha256=sha256,
-                size=size,
+                sha256=came.sha256,
+                size=came.size,
                 encoding=layout.encoding,
                 delimiter=layout.delimiter,
                 columns=list(layout.columns),
@@ -96,12 +87,12 @@ def receive(*, by: Actor | TokenBearer, upload: Upload) -> tuple[Dataset, bool]:
                 kind="dataset_imported",
                 target_kind="dataset",
                 target_id=dataset.id,
-                digest=sha256,
-                evidence={"name": name, "bytes": size},
+                digest=came.sha256,
+                evidence={"name": name, "bytes": came.size},
             )
             return dataset, True
     except IntegrityError:
-        if known := _known(by, sha256, layout):  # sent twice at once
+        if known := _known(by, came.sha256, layout):  # sent twice at once
             return known, False
         raise
 
@@ -124,21 +115,6 @@ def _checked_name(name: str) -> str:
     if len(name) > LONGEST_NAME:
         raise Invalid("name", f"Keep the name under {LONGEST_NAME} characters.")
     return name.strip()
-
-
-def _spool(pieces: Iterable[bytes], file: IO[bytes]) -> tuple[str, int]:
-    """(the SHA-256 in hex, the number of bytes) of what was written down; Refusal beyond the limit."""
-    hasher, size = hashlib.sha256(), 0
-    for piece in pieces:
-        size += len(piece)
-        if size > most_bytes():
-            raise too_big()
-        hasher.update(piece)
-        file.write(piece)
-    file.flush()
-    if not size:
-        raise Invalid("file", "The file is empty.")
-    return hasher.hexdigest(), size
 
 
 @transaction.atomic

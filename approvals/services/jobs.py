@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from approvals.models import Job, Run
+from approvals.rules.trials import IN_DOUBT as TEST_IN_DOUBT
 from approvals.services import outcomes
 
 # No worker has it: it can still be taken back. OPEN: something is still to come of it.
@@ -192,9 +193,15 @@ def expire(*, job_id: UUID) -> str | None:
         )
     if job.intent_at is None:
         return _set(job, "queued", "The worker was lost before anything was asked for.")
-    _set(job, "in_doubt", "The worker was lost after it began to ask the runtime.")
+    _set(job, "in_doubt", _LOST[job.kind])
     _ended(job.id)
     return "in_doubt"
+
+
+_LOST = {
+    "replay": "The worker was lost after it began to ask the runtime.",
+    "test": f"The worker was lost while it was under way. {TEST_IN_DOUBT}",
+}
 
 
 def _expire_send(job: Job) -> str:

@@ -8,7 +8,7 @@ from django.db.models import Count
 
 from approvals.access.actors import SECONDLOOK
 from approvals.models import Decision, Delivery, Job
-from approvals.selectors.targets import where_of_job
+from approvals.selectors.targets import OF_A_JOB, where_of_job
 from approvals.services import decisions
 
 
@@ -17,7 +17,7 @@ def record(job_id: UUID) -> Decision:
 
     A job that a person ends, by saying what became of it or by taking it back, has that person's decision instead.
     """
-    job = Job.objects.select_related("run", "campaign", "delivery", "decision").get(id=job_id)
+    job = Job.objects.select_related(*OF_A_JOB, "decision").get(id=job_id)
     where = where_of_job(job)
     if where is None:
         raise ValueError("a job without a target")
@@ -29,7 +29,7 @@ def record(job_id: UUID) -> Decision:
     }
     if job.run is not None:
         evidence["run_status"] = job.run.status
-    else:
+    elif job.sample is None:  # a test is no delivery
         evidence["deliveries"] = _deliveries(job)
     return decisions.record(
         by=SECONDLOOK,

@@ -15,6 +15,7 @@ from django.db.models.functions import Coalesce, Now
 from approvals.access.actors import Actor
 from approvals.db.binding import current_workspace
 from approvals.models import Campaign, Decision, Delivery, Job, Place, Run
+from approvals.rules import trials
 from approvals.services import decisions, outcomes
 
 REPLAY = (
@@ -24,6 +25,10 @@ REPLAY = (
 SEND = (
     "The database was restored from a backup. Messages of this campaign may have gone out since that was taken, and"
     " nothing here would show it: ask the mail server before you let it go on."
+)
+TEST = (
+    "The database was restored from a backup, so this test was taken back. It may have arrived since that was taken:"
+    " look in your mailbox, and send another if it did not."
 )
 IN_DOUBT = "The database was restored from a backup that was taken while this was under way."
 
@@ -36,6 +41,8 @@ class HeldBack:
     paused_sends: int
     replays_in_doubt: int
     deliveries_in_doubt: int
+    tests_taken_back: int
+    tests_in_doubt: int
 
     def __bool__(self) -> bool:
         return any(asdict(self).values())
@@ -57,21 +64,22 @@ def hold_back(*, by: Actor, since: datetime, taken_at: datetime | None) -> HeldB
     _lock()
     running = Job.objects.filter(status="running")
     asked = running.filter(kind="replay", intent_at__isnull=False, accepted_at__isnull=True)
+    leaving = running.filter(kind="test", intent_at__isnull=False)
     # A replay that its runtime took is watched over by its own silence.
     lost = running.filter(kind="send") | running.filter(
-        kind="replay", intent_at__isnull=True, accepted_at=None
+        kind__in=["replay", "test"], intent_at__isnull=True, accepted_at=None
     )
     waiting = Job.objects.filter(status__in=["held", "queued"])
-    doubtful = list(asked.values_list("id", flat=True))
+    doubtful = list((asked | leaving).values_list("id", flat=True))
     held = HeldBack(
         deliveries_in_doubt=Delivery.objects.filter(state="attempting").update(
             state="in_doubt", settled_at=Now(), reply=IN_DOUBT
         ),
-        replays_in_doubt=asked.update(
-            status="in_doubt", outcome=IN_DOUBT, finished_at=Now(), lease_until=None
-        ),
+        replays_in_doubt=_doubt(asked, IN_DOUBT),
+        tests_in_doubt=_doubt(leaving, f"{IN_DOUBT} {trials.IN_DOUBT}"),
         paused_replays=_pause((waiting | lost).filter(kind="replay"), REPLAY),
         paused_sends=_pause((waiting | lost).filter(kind="send"), SEND),
+        tests_taken_back=_take_back((waiting | lost).filter(kind="test")),
     )
     for job_id in doubtful:
         outcomes.record(job_id)
@@ -102,6 +110,18 @@ def _lock() -> None:
     campaigns = Campaign.objects.filter(id__in=due.filter(kind="send").values("campaign_id")).order_by("id")
     list(campaigns.select_for_update(no_key=True).values_list("id", flat=True))
     list(due.order_by("id").select_for_update(no_key=True).values_list("id", flat=True))
+
+
+def _doubt(jobs: Any, why: str) -> int:
+    doubted: int = jobs.update(status="in_doubt", outcome=why, finished_at=Now(), lease_until=None)
+    return doubted
+
+
+def _take_back(tests: Any) -> int:
+    """A test is worth nothing later: whoever wanted it asks for another, and nobody has to decide about this one."""
+    ids = list(tests.values_list("id", flat=True))
+    _pause(Job.objects.filter(id__in=ids), TEST)
+    return Job.objects.filter(id__in=ids).update(status="cancelled")
 
 
 def _pause(jobs: Any, why: str) -> int:

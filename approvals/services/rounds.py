@@ -85,7 +85,7 @@ _OTHER = """from approvals_delivery o where o.workspace_id = d.workspace_id and 
 _NEXT = f"""
     select d.id, d.position, d.address, d.message_id, a.vars, date_trunc('second', clock_timestamp()),
       d.attempt > 0, a.erased_at is not null, (select max(s.reason) {_SUPPRESSED.format(agent="c.agent")}),
-      exists (select {_OTHER} and o.state <> 'attempting')
+      exists (select {_OTHER} and o.state <> 'attempting' offset 0)
     from approvals_delivery d
     join approvals_audiencerow a on a.workspace_id = d.workspace_id and a.id = d.audience_row_id
     join approvals_campaign c on c.workspace_id = d.workspace_id and c.id = d.campaign_id
@@ -132,6 +132,11 @@ def _why_not(address: str, erased: bool, listed: str | None, reached: bool) -> s
         return REACHED
     if listed:
         return UNSUBSCRIBED if listed == "unsubscribed" else SUPPRESSED
+    return not_allowed(address)
+
+
+def not_allowed(address: str) -> str:
+    """Why nothing is sent to this address here, whoever asks for it; empty where it may be written to."""
     allowed = [domain.lower() for domain in settings.ALLOWED_RECIPIENT_DOMAINS]
     if not allowed or address.rpartition("@")[2].lower() in allowed:
         return ""
@@ -173,12 +178,19 @@ def turn(
 _MAY = """(c.status = 'sending' or j.delivery_id is not null)
   and j.fence = %(fence)s and j.status = 'running' and j.lease_until > clock_timestamp()"""
 
+# Nothing more of a version goes out once there is a newer one, but to somebody who is sent to again.
+_NEWEST = """(j.delivery_id is not null or not exists (select from approvals_version n
+        where n.workspace_id = c.workspace_id and n.campaign_id = c.id
+          and n.number > (select v.number from approvals_version v where v.id = %(version)s)))"""
 # One statement, since this is the price of each message. Campaign and job stay as they are until the commit: a stop
 # takes the campaign's row, and the clock the job's, so whoever comes second sees what the first one did. Outcomes are
 # settled by whoever made their intent, lease or no lease. Whatever forbids a message is asked where its row is opened.
+# It is planned once, maybe at a campaign's beginning, when few rows have a state that many will have. So state and
+# version are written as no index knows them, and rows are found by their ids; `offset 0` has what forbids a message
+# looked up for each row, instead of joined.
 _TURN = prepared.Statement(f"""
     with mine as materialized (
-      select {_MAY} as may, c.agent from approvals_campaign c
+      select {_MAY} and {_NEWEST} as may, c.agent from approvals_campaign c
       join approvals_job j on j.workspace_id = c.workspace_id and j.campaign_id = c.id
       where c.id = %(campaign)s and j.id = %(job)s for no key update of c, j
     ), settled as (
@@ -186,17 +198,18 @@ _TURN = prepared.Statement(f"""
         state = case when e.state = 'planned' and d.attempt - e.free >= %(attempts)s then 'failed' else e.state end
       from unnest(%(ended)s::uuid[], %(states)s::text[], %(replies)s::text[], %(free)s::integer[])
         as e (id, state, reply, free)
-      where d.id = e.id and d.state = 'attempting' and d.job_id = %(job)s and d.fence = %(fence)s
+      where d.id = e.id and d.state || '' = 'attempting' and d.job_id = %(job)s and d.fence = %(fence)s
       returning d.id
     ), opened as (
       update approvals_delivery d set state = 'attempting', job_id = %(job)s, fence = %(fence)s,
         attempt = d.attempt + 1, attempted_at = w.date, settled_at = null, reply = ''
       from unnest(%(wanted)s::uuid[], %(dates)s::timestamptz[]) as w (id, date)
-      where (select may from mine) and d.id = w.id and d.state = 'planned' and d.version_id = %(version)s
+      where (select may from mine) and d.id = w.id
+        and d.state || '' = 'planned' and d.version_id::text = %(version)s::uuid::text
         and exists (select from approvals_version v where v.id = %(version)s and v.digest = %(digest)s)
         and exists (select from approvals_audiencerow a where a.id = d.audience_row_id and a.erased_at is null)
-        and not exists (select {_SUPPRESSED.format(agent="(select agent from mine)")})
-        and not exists (select {_OTHER})
+        and not exists (select {_SUPPRESSED.format(agent="(select agent from mine)")} offset 0)
+        and not exists (select {_OTHER} offset 0)
       returning d.id
     )
     select coalesce((select may from mine), false)::text, array_to_string(array(select id from settled), ' '),

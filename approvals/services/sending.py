@@ -13,6 +13,7 @@ from approvals.models import Campaign, Decision, Delivery, Job, Member, Version,
 from approvals.rules.content import Content
 from approvals.rules.decisions import TOO_LATE
 from approvals.rules.permissions import allowed
+from approvals.selectors.attachments import attached_to
 from approvals.services import jobs
 from approvals.services.jobs import Claim
 
@@ -27,6 +28,7 @@ OVERDUE = (
 REFUSED = (
     "The mail server refuses the sender, so nothing more goes out until somebody lets it go on. It said: "
 )
+WAITS = "The mail server asked to wait, or was not there: "
 # When a recipient who was asked to wait is tried once more; at once, where somebody sends to them again.
 # The one value to give along is settings.SEND_RETRY_S.
 _WAIT = f"make_interval(secs => %s::float8 * power({PATIENCE}, d.attempt - 1))"
@@ -45,10 +47,14 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What stopped the channel as a whole. With `needs_person` waiting would change nothing."""
+    """What stopped the channel as a whole. With `needs_person` waiting would change nothing.
+
+    `of_files`: it is no word of the mail server's, but what is wrong with the attached files.
+    """
 
     said: str
     needs_person: bool = False
+    of_files: bool = False
 
 
 @transaction.atomic
@@ -146,7 +152,14 @@ def _who_paused(campaign: Campaign) -> str:
 
 def content_of(version: Version) -> Content:
     """What preview and message are made from."""
-    return Content(version.from_address, version.reply_to, version.subject_line, version.text, version.html)
+    return Content(
+        version.from_address,
+        version.reply_to,
+        version.subject_line,
+        version.text,
+        version.html,
+        attached_to(version.id),
+    )
 
 
 @transaction.atomic
@@ -159,11 +172,8 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return "lost"
-    if held.delivery_id is None and any(_is_replaced(version) for version in _versions_of(held)):
-        return _end_replaced(held, campaign)
-    if held.delivery_id is None and campaign.status not in ("sending", "paused"):
-        _skip_left(held)  # one that was asked to wait while the rest was skipped
-        return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
+    if held.delivery_id is None and (elsewhere := _ended_elsewhere(held, campaign)):
+        return elsewhere
     left = _left(held)
     if not left.exists():
         ended = jobs.finish(held, "done", _told(held), then=lambda: _finish_campaign(campaign, held))
@@ -171,10 +181,21 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     if held.delivery_id is None and campaign.status == "paused":
         return "paused" if jobs.pause(held, outcome=_who_paused(campaign)) else "lost"
     if trouble is not None and trouble.needs_person:
-        return "paused" if jobs.pause(held, outcome=f"{REFUSED}{trouble.said}") else "lost"
+        said = trouble.said if trouble.of_files else f"{REFUSED}{trouble.said}"
+        return "paused" if jobs.pause(held, outcome=said) else "lost"
     wait_s = max(pace_s, settings.SEND_RETRY_S if trouble else _next_in(left))
-    why = f"The mail server asked to wait, or was not there: {trouble.said}" if trouble else ""
+    why = f"{'' if trouble.of_files else WAITS}{trouble.said}" if trouble else ""
     return "queued" if jobs.requeue(held, wait_s=wait_s, outcome=why) else "lost"
+
+
+def _ended_elsewhere(held: Claim, campaign: Campaign) -> str:
+    """The status of the job where another version came or somebody stopped the campaign; empty where it goes on."""
+    if any(_is_replaced(version) for version in _versions_of(held)):
+        return _end_replaced(held, campaign)
+    if campaign.status in ("sending", "paused"):
+        return ""
+    _skip_left(held)  # one that was asked to wait while the rest was skipped
+    return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
 
 
 def _next_in(left: QuerySet[Delivery]) -> float:

@@ -17,7 +17,7 @@ from approvals.rules.digests import canonical, version_digest
 from approvals.rules.messages import merge, message_id_of
 from approvals.rules.proposals import Proposal, Recipient
 from approvals.selectors.suppressions import suppressed_among
-from approvals.services import decisions, filling
+from approvals.services import attachments, decisions, filling
 from approvals.services.importing import ON_THE_LIST
 from approvals.services.jobs import OPEN, WAITING
 
@@ -106,6 +106,7 @@ def make(
         )
     else:
         _fill(version, proposal, campaign.agent)
+    attachments.attach(version, proposal.attachments, by=by)
     _seal(version, proposal)
     return version
 
@@ -168,6 +169,7 @@ def _seal(version: Version, proposal: Proposal) -> None:
         text=proposal.text,
         html=proposal.html or None,
         recipients=filling.addressed(version),
+        attachments=attachments.sealed_as(version),
     )
     Version.objects.filter(id=version.id).update(digest=version.digest, sealed_at=Now())
 

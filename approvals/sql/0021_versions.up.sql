@@ -43,7 +43,8 @@ begin
     using errcode = '23514', constraint = 'campaign_terms_kept';
 end $$;
 create trigger campaign_terms_kept before update on approvals_campaign for each row
-  when ((old.name, old.purpose, old.send_by, old.run_id) is distinct from (new.name, new.purpose, new.send_by, new.run_id)
+  when ((old.name is distinct from new.name or old.purpose is distinct from new.purpose
+         or old.send_by is distinct from new.send_by or old.run_id is distinct from new.run_id)
         and new.status <> 'pending')
   execute function refuse_other_terms();
 

@@ -29,7 +29,7 @@ grant update (password, last_login, name, is_active) on approvals_user to @prefi
 grant select, insert on approvals_workspace, approvals_member, approvals_runtime, approvals_token, approvals_payload,
   approvals_run, approvals_event, approvals_decision, approvals_job, approvals_campaign, approvals_version,
   approvals_audiencerow, approvals_delivery, approvals_observation, approvals_agentsession, approvals_storedrow,
-  approvals_dataset, approvals_datasetrow, approvals_suppression
+  approvals_dataset, approvals_datasetrow, approvals_suppression, approvals_attachment, approvals_versionattachment
   to @prefix@_app;
 grant select on approvals_callevent, approvals_toolcall, approvals_runtool, approvals_queueitem,
   approvals_calledcampaign to @prefix@_app;

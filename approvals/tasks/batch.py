@@ -146,7 +146,7 @@ class Batch:
         if (outcome.channel_wide and outcome.kind == "not_sent") or self._streak >= STREAK:
             self._trouble = self._trouble or trouble_of(outcome)
         counts = outcome.kind != "not_sent" or rules.counts(outcome.phase, outcome.code)
-        return Ending(id, STATES[outcome.kind], _said(outcome), counts)
+        return Ending(id, STATES[outcome.kind], said(outcome), counts)
 
     def _nap(self, seconds: float) -> bool:
         """Sleep until the pace allows the next message; False where that is too long, or somebody asked to end."""
@@ -233,8 +233,9 @@ def _sender(from_address: str) -> str:
 
 def trouble_of(outcome: SmtpOutcome) -> Trouble:
     """What an outcome says about the channel as a whole."""
-    return Trouble(_said(outcome), rules.sender_refused(outcome.phase, outcome.code))
+    return Trouble(said(outcome), rules.sender_refused(outcome.phase, outcome.code))
 
 
-def _said(outcome: SmtpOutcome) -> str:
+def said(outcome: SmtpOutcome) -> str:
+    """What the server said, or what is known where it said nothing."""
     return f"{outcome.code} {outcome.reply}" if outcome.code else outcome.reply

@@ -33,12 +33,13 @@ WATCH_S = 60.0  # between two looks at the decision logs
 TASKS = {
     "replay": "approvals.tasks.replay.execute",
     "send": "approvals.tasks.send.execute",
+    "test": "approvals.tasks.trials.execute",
     "observe": "approvals.tasks.observe.execute",
     "import": "approvals.tasks.imports.execute",
     "propose": "approvals.tasks.propose.execute",
 }
-# Where the queue is called otherwise: filling a campaign is work like importing a list.
-QUEUES = {"propose": "import"}
+# The others have queues of their own, named as they are. Filling a campaign is work like importing a list.
+QUEUES = {"test": "send", "propose": "import"}
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _WAKE = re.compile(rf"({_UUID}) ({_UUID}) ({'|'.join(TASKS)}) (\d{{1,18}})")  # sql/0005_decisions
 # A publish gives up after 2 s; without these a frozen broker blocks it for over a minute.

@@ -14,7 +14,7 @@ from dashboard.presenters.parts import NOTHING, Empty, Link
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plural, reveal_line, summary_line
 
-_WHAT = {"delivery": "Mail to", "run": "Run", "call": "Call of"}
+_WHAT = {"delivery": "Mail to", "test": "Test to", "run": "Run", "call": "Call of"}
 
 
 def authority_page(found: Found, asked: Asked, *, places: Places, now: datetime) -> AuthorityPage:
@@ -62,7 +62,7 @@ def _line(effect: Effect, places: Places, now: datetime) -> EffectLine:
 
 
 def _url(effect: Effect, places: Places) -> str:
-    if effect.what == "delivery":
+    if effect.what in ("delivery", "test"):
         return places.campaign(effect.item_id)
     page = places.run(effect.item_id)
     return f"{page}#{anchor_of(effect.seq)}" if effect.what == "call" else page
@@ -72,6 +72,8 @@ def _state(effect: Effect) -> Chip:
     match effect.what:
         case "delivery":
             return chips.delivery_state(effect.state)
+        case "test":
+            return chips.job_state(effect.state)
         case "call":
             return chips.call_state(effect.state)
         case _:

@@ -37,6 +37,7 @@ DID: Mapping[str, str] = {
     "outcome": "wrote down what came of {x}",
     "resume_replay": "let the replay of {x} go on",
     "resume_send": "let the sending of {x} go on",
+    "send_test": "asked for a test of {x}",
     "suppress": "put {x} on the list of who is not to be written to",
     "unsuppress": "let {x} be written to again",
     "dataset_imported": "imported the list {x}",

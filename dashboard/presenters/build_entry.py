@@ -34,11 +34,13 @@ _GIVEN = {
     "call_id": "Call",
     "name": "Name",
     "recipient": "Recipient",
+    "to": "Goes to",
     "state": "State then",
     "reply": "The server said",
     "version": "Version",
     "to_send": "People who would get it",
     "excluded": "Excluded",
+    "attached": "Attached files",
     "local": "Goes out at",
     "zone": "Time zone",
     "at": "In UTC",
@@ -80,6 +82,8 @@ _GIVEN = {
     "paused_sends": "Sendings paused",
     "replays_in_doubt": "Replays in doubt",
     "deliveries_in_doubt": "Messages in doubt",
+    "tests_taken_back": "Tests taken back",
+    "tests_in_doubt": "Tests in doubt",
 }
 _STATES = ("status", "run_status")
 _CAME_OF_IT = {

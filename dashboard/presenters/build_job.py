@@ -68,7 +68,7 @@ def station_of(progress: Progress) -> str:
 
 def _state(progress: Progress) -> Chip:
     """A replay is with a worker first and with its runtime then; a worker may be all that it ever reaches."""
-    if progress.status != "running" or progress.kind == "send":
+    if progress.status != "running" or progress.kind in ("send", "test"):
         return chips.job_state(progress.status)
     return Chip("Handed to a worker" if progress.accepted_at is None else "Accepted, running", "info")
 
@@ -84,7 +84,7 @@ def _text(progress: Progress) -> str:
             )
         case "queued":
             return "It waits for a worker." if progress.claimed_at is None else "It waits to go on."
-        case "running" if progress.kind == "send":
+        case "running" if progress.kind in ("send", "test"):
             return "It is being sent."
         case "running" if progress.accepted_at is not None:
             return "The runtime took it; the new run goes on."

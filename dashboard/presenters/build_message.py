@@ -9,20 +9,22 @@ from django.conf import settings
 from django.urls import reverse
 
 from approvals.exceptions import Invalid
+from approvals.rules.attachments import Attached
 from approvals.rules.content import Content, envelope_for
 from approvals.rules.decisions import ERASED
-from approvals.rules.messages import Envelope, build, merge
+from approvals.rules.messages import Envelope, build, leave_out, merge
 from approvals.selectors.campaigns import CampaignFacts, Recipient
 from approvals.services.suppressions import link_for
 from dashboard.forms import campaigns as form
 from dashboard.presenters import chips
-from dashboard.presenters.build_review import looks_of
-from dashboard.presenters.campaigns import Header, Picker, Preview, Raw
+from dashboard.presenters.build_review import looks_of, size_of
+from dashboard.presenters.campaigns import FileLine, Header, Picker, Preview, Raw
 from dashboard.presenters.parts import Choice
 from dashboard.presenters.places import Places
-from dashboard.presenters.text import clip, count, listed, plain, reveal, reveal_line
+from dashboard.presenters.text import clip, count, listed, plain, plural, reveal, reveal_line
 
 NOT_IN_THE_LIST = "No message goes to this address. Look for it among the excluded below."
+_LEFT_OUT = "The bytes of the attached files are left out here; the source to download has them."
 _DATE = "Date is set when it is sent; everything else goes out as it stands here, byte for byte."
 
 
@@ -48,9 +50,16 @@ class Chosen:
     addresses: Sequence[tuple[UUID, str]]
 
 
+def without_files(content: Content) -> tuple[Content, int]:
+    """(the content with a note in place of each attached file, how many bytes that takes off each message)."""
+    parts = [leave_out(one) for one in content.attached]
+    return replace(content, enclosed=tuple(part for part, _ in parts)), sum(less for _, less in parts)
+
+
 def message_to(recipient: Recipient, content: Content, now: datetime) -> Made:
     """What this recipient gets; dated as it was sent, or now where nothing has gone out yet.
 
+    The content comes with its files (`selectors.attachments.with_files`), or `without_files`.
     Of one who was erased the message cannot be told any more: `problem` says so, and the text is the unmerged one.
     """
     envelope, missing = envelope_for(
@@ -89,8 +98,9 @@ def preview_of(
     picker = replace(_picker(facts, chosen, places, asked), pushes=pushes)
     recipient = chosen.recipient
     if recipient is None:
-        return _unaddressed(facts.content, picker)
-    made = message_to(recipient, facts.content, now)
+        return _unaddressed(facts, picker, places)
+    content, left_out = without_files(facts.content)
+    made = message_to(recipient, content, now)
     envelope = made.envelope
     headers = (
         ("From", envelope.from_address),
@@ -107,15 +117,38 @@ def preview_of(
         text_note=clip(envelope.text)[1],
         html_url=reverse("campaign_message", args=at) if envelope.html and not recipient.erased else "",
         note=_erased(recipient) if recipient.erased else _note(made),
-        looks=None if recipient.erased else looks_of(envelope, len(made.raw)),
-        raw=_raw(made, recipient, reverse("campaign_source", args=at)) if made.raw else None,
+        looks=None if recipient.erased else looks_of(envelope, len(made.raw) + left_out, content.attached),
+        raw=_raw(made, recipient, reverse("campaign_source", args=at), content) if made.raw else None,
+        files=_files(facts, places),
+        files_title=_files_title(content.attached),
     )
 
 
-def _raw(made: Made, recipient: Recipient, url: str) -> Raw:
-    shown, left_out = clip(made.raw.decode("ascii"))
+def _files(facts: CampaignFacts, places: Places) -> tuple[FileLine, ...]:
+    return tuple(
+        FileLine(
+            name=reveal_line(one.filename),
+            content_type=one.content_type,
+            size=size_of(one.size),
+            sha256=f"{one.sha256[:12]}…",
+            url=reverse("campaign_attachment", args=[places.slug, facts.id, one.id]),
+        )
+        for one in facts.content.attached
+    )
+
+
+def _files_title(attached: Sequence[Attached]) -> str:
+    if not attached:
+        return ""
+    together = f", {size_of(sum(one.size for one in attached))} together" if len(attached) > 1 else ""
+    return f"{plural(len(attached), 'attached file', 'attached files')}{together}"
+
+
+def _raw(made: Made, recipient: Recipient, url: str, content: Content) -> Raw:
+    shown, clipped = clip(made.raw.decode("ascii"))
+    files = _LEFT_OUT if content.attached else ""
     date = "" if recipient.attempted_at else _DATE
-    return Raw(text=reveal(shown), url=url, note=" ".join(filter(None, [left_out, date])))
+    return Raw(text=reveal(shown), url=url, note=" ".join(filter(None, [clipped, files, date])))
 
 
 def _erased(recipient: Recipient) -> str:
@@ -134,7 +167,8 @@ def _note(made: Made) -> str:
     return " ".join(said)
 
 
-def _unaddressed(content: Content, picker: Picker) -> Preview:
+def _unaddressed(facts: CampaignFacts, picker: Picker, places: Places) -> Preview:
+    content = facts.content
     headers = (("From", content.from_address), ("Reply-To", content.reply_to), ("Subject", content.subject))
     return Preview(
         picker=picker,
@@ -142,6 +176,8 @@ def _unaddressed(content: Content, picker: Picker) -> Preview:
         text=reveal(clip(content.text)[0]),
         text_note=clip(content.text)[1],
         note="Nobody in the list can be reached. This is the text as it was written.",
+        files=_files(facts, places),
+        files_title=_files_title(content.attached),
     )
 
 

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from approvals.rules import mail_html
 from approvals.rules.addresses import Mailbox, check_mailbox
+from approvals.rules.attachments import Attached
 from approvals.rules.content import Content
 from approvals.rules.letters import Finding, LinkTarget, look_at
 from approvals.rules.links import links_in
@@ -57,16 +58,16 @@ class Compared:
     lists: Lists
 
 
-def looks_of(envelope: Envelope, size: int) -> Looks:
-    """What stands out in this one message of `size` bytes."""
-    looked = look_at(envelope, size)
+def looks_of(envelope: Envelope, size: int, attached: Sequence[Attached] = ()) -> Looks:
+    """What stands out in this one message of `size` bytes and in the files that go along with it."""
+    looked = look_at(envelope, size, attached)
     doubtful = any(target.tone != "info" for target in looked.targets)
     number = len(looked.targets) + looked.more
     return Looks(
         findings=tuple(_finding(finding) for finding in looked.findings),
         links=tuple(_link(target) for target in looked.targets),
         links_title=f"It leads to {plural(number, 'address', 'addresses')}" if number else "",
-        size=_size(size),
+        size=size_of(size),
         quiet="" if looked.findings else _QUIET,
         more=f"{count(looked.more)} more are not listed." if looked.more else "",
         open=doubtful or number <= _LINKS_OPEN,
@@ -94,7 +95,8 @@ def _link(target: LinkTarget) -> LinkLine:
     )
 
 
-def _size(size: int) -> str:
+def size_of(size: int) -> str:
+    """A number of bytes the way people read it."""
     return f"{size / 1000:,.0f} kB" if size >= 10_000 else f"{count(size)} bytes"
 
 
@@ -200,6 +202,10 @@ def _change(facts: CampaignFacts, one: Compared, places: Places, now: datetime) 
         same += ["HTML"] if new.html else []
     else:
         differences.append(_html_changed(old.html, new.html))
+    if files := _files_changed(old, new):
+        differences.append(files)
+    elif new.attached:
+        same.append("Attached files")
     if links := _links_changed(old, new):
         differences.append(links)
     kept = facts.recipients - lists.came
@@ -245,6 +251,22 @@ def _links_changed(old: Content, new: Content) -> Difference | None:
         *(Part("came", format_html("{}\n", summary_line(url, 200))) for url in after if url not in before),
     ]
     return Difference("Links", tuple(parts[:_MOST_PARTS])) if parts else None
+
+
+def _files_changed(old: Content, new: Content) -> Difference | None:
+    """A file of the same name with other bytes went and came: its SHA-256 says so."""
+    before, after = [_file(one) for one in old.attached], [_file(one) for one in new.attached]
+    if before == after:
+        return None
+    parts = [
+        *(Part("gone", format_html("{}\n", reveal_line(file))) for file in before if file not in after),
+        *(Part("came", format_html("{}\n", reveal_line(file))) for file in after if file not in before),
+    ]
+    return Difference("Attached files", tuple(parts), "" if parts else "They come in another order.")
+
+
+def _file(one: Attached) -> str:
+    return f"{one.filename} ({one.content_type}, {size_of(one.size)}, SHA-256 {one.sha256[:12]}…)"
 
 
 def _links(content: Content) -> dict[str, None]:

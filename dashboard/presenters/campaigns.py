@@ -18,6 +18,7 @@ from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import NOTHING, Choice, DecisionLine, DeliveryLine, Fact, Link, Trail
 from dashboard.presenters.review import Looks, Review
 from dashboard.presenters.schedule import Schedule
+from dashboard.presenters.trials import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,20 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True)
+class FileLine:
+    """A file that is attached: its name, type, size, the beginning of its SHA-256, and where it can be had."""
+
+    name: SafeString
+    content_type: str
+    size: str
+    sha256: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """The message to one recipient: header fields, text, HTML by its own address (a sandboxed frame), the
-    source, and what stands out in it.
+    source, what stands out in it, the files that everybody gets along with it, and the test that one can send oneself.
     """
 
     picker: Picker
@@ -69,6 +81,9 @@ class Preview:
     text_note: str = ""
     raw: Raw | None = None
     looks: Looks | None = None
+    files: tuple[FileLine, ...] = ()
+    files_title: str = ""
+    trial: Trial | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -33,7 +34,7 @@ from dashboard.presenters.campaigns import Preview
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plural
-from dashboard.views import reviewing
+from dashboard.views import reviewing, trials
 from dashboard.views.deciding import answer, deciding, found, trail_of
 from dashboard.views.frames import framed
 from dashboard.views.shell import render_page
@@ -61,7 +62,7 @@ def page(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
         at_home = (
             htmx.current_url_abs_path is None or urlsplit(htmx.current_url_abs_path).path == request.path
         )
-        preview = _preview(slug, facts, asked, pushes=at_home)
+        preview = _preview(request, slug, facts, asked, pushes=at_home)
         response = render(request, "campaigns/page.html#preview", {"preview": preview})
     else:
         response = shown_page(request, slug, facts, asked)
@@ -91,18 +92,6 @@ def message(request: PageRequest, slug: str, campaign_id: UUID, delivery_id: UUI
     del slug
     made = _made(request, campaign_id, delivery_id)
     return framed(made.envelope.html or "")
-
-
-@require_safe
-def source(request: PageRequest, slug: str, campaign_id: UUID, delivery_id: UUID) -> HttpResponse:
-    """The bytes of the message to one recipient, to keep."""
-    del slug
-    made = _made(request, campaign_id, delivery_id)
-    if made.problem:
-        raise Invalid(None, made.problem)
-    response = HttpResponse(made.raw, content_type="message/rfc822")
-    response["Content-Disposition"] = f'attachment; filename="{delivery_id}.eml"'
-    return response
 
 
 @deciding("approve", on="campaign")
@@ -215,7 +204,7 @@ def shown_page(
     may_read = request.actor.may("read_log")
     page = campaign_page(
         facts,
-        _preview(slug, facts, asked, pushes=sent is None),
+        _preview(request, slug, facts, asked, pushes=sent is None),
         Lists(
             excluded=selectors.excluded(version, after=asked.excluded, size=SIZE),
             in_doubt=_troubled(version, "in_doubt", asked.in_doubt),
@@ -243,7 +232,12 @@ def timing_of(
 
 
 def _preview(
-    slug: str, facts: selectors.CampaignFacts, asked: forms.Asked, *, pushes: bool = True
+    request: PageRequest,
+    slug: str,
+    facts: selectors.CampaignFacts,
+    asked: forms.Asked,
+    *,
+    pushes: bool = True,
 ) -> Preview:
     version, delivery_id = facts.version_id, asked.delivery_id
     wanted = selectors.recipient_of(version, delivery_id=delivery_id, address="" if delivery_id else asked.to)
@@ -253,9 +247,10 @@ def _preview(
         found=known,
         addresses=selectors.addresses(version, at_most=CHOICES),
     )
-    return build_message.preview_of(
+    preview = build_message.preview_of(
         facts, chosen, places=Places(slug), asked=asked, now=timezone.now(), pushes=pushes
     )
+    return replace(preview, trial=trials.trial(request, slug, facts, chosen.recipient, asked))
 
 
 def _troubled(version_id: UUID, state: str, after: int) -> tuple[list[selectors.Trouble], bool]:
@@ -269,7 +264,7 @@ def _made(request: PageRequest, campaign_id: UUID, delivery_id: UUID) -> build_m
     recipient = selectors.recipient_of(facts.version_id, delivery_id=delivery_id)
     if recipient is None:
         raise NotFound()
-    return build_message.message_to(recipient, facts.content, timezone.now())
+    return build_message.message_to(recipient, build_message.without_files(facts.content)[0], timezone.now())
 
 
 def _start(decision_id: UUID) -> str:

@@ -132,8 +132,16 @@ CALLS = {
             "html": {name: value for name, value in TEXT.items() if name != "null"},
             "dataset_id": UUID,
             "where": {"without a list": {"country": "DE"}, "number": 1, "text": "x"},
+            "attachments": {
+                "number": 7,
+                "text": "a",
+                "object": {},
+                "flag": True,
+                "null": None,
+                "too many": [{}] * 11,
+            },
             "recipients": OBJECT | {"empty": [], "too many": [{"email": "a@b.example.com"}] * 10_001},
         },
-        frozenset({"purpose", "send_by", "run_id", "reply_to", "html", "dataset_id", "where"}),
+        frozenset({"purpose", "send_by", "run_id", "reply_to", "html", "dataset_id", "where", "attachments"}),
     ),
 }

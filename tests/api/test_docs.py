@@ -37,6 +37,7 @@ def test_every_call_is_listed(document: Any) -> None:
         ("GET", "/api/v1/campaigns/{campaign_id}"),
         ("POST", "/api/v1/datasets"),
         ("GET", "/api/v1/datasets/{dataset_id}"),
+        ("POST", "/api/v1/attachments"),
     }
 
 

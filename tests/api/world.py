@@ -14,7 +14,18 @@ from approvals.models import Runtime, Token, Workspace
 from approvals.services.secrets import new_token, token_digest
 
 AT = "2026-05-04T13:30:00Z"
-TABLES = ("payload", "run", "event", "campaign", "version", "audiencerow", "delivery", "decision", "job")
+TABLES = (
+    "payload",
+    "run",
+    "event",
+    "campaign",
+    "version",
+    "versionattachment",
+    "audiencerow",
+    "delivery",
+    "decision",
+    "job",
+)
 
 
 @dataclass

@@ -24,15 +24,17 @@ from approvals.models import (
     Delivery,
     Event,
     Job,
+    Member,
     Run,
     Runtime,
+    User,
     Version,
     Workspace,
 )
 from approvals.rules import decisions as kinds
 from approvals.rules.shown import Shown
 from approvals.selectors.lineages import judged
-from approvals.services import campaigns, payloads, replays, secrets, sweep
+from approvals.services import campaigns, payloads, replays, secrets, sweep, trials
 
 ADA = Actor("member", "1", "Ada", ("support", "reviewer"), "password")
 LEASE_S = 2
@@ -237,6 +239,19 @@ class Lab:
         """Ada's approval of a campaign."""
         with bind(self.workspace_id):
             return campaigns.approve(by=ADA, campaign_id=campaign.id, shown=self.shown_campaign())[0]
+
+    def asked_for_a_test(self, campaign: Campaign) -> Job:
+        """The job of a test of the message to its first recipient, which goes to Tess, a reviewer."""
+        tess = User.objects.filter(email="tess@example.com").first()
+        with bind(self.workspace_id):
+            if tess is None:
+                tess = User.objects.create_user("tess@example.com", name="Tess")
+                with transaction.atomic():
+                    Member.objects.create(workspace_id=self.workspace_id, user=tess, roles=["reviewer"])
+            first = self.read(lambda: Delivery.objects.get(campaign=campaign, position=1))
+            by = Actor("member", str(tess.pk), "Tess", ("reviewer",), "password")
+            decision, _ = trials.send_test(by=by, delivery_id=first.id, shown=self.shown_campaign())
+        return self.read(lambda: Job.objects.get(decision=decision))
 
     def pending_campaign(self, recipients: int, external_id: str = "c-1") -> Campaign:
         """A sealed campaign for so many recipients, which waits for a decision."""

@@ -14,7 +14,7 @@ from django.conf import settings
 import approvals
 from approvals import faults
 from approvals.db.binding import bind
-from approvals.models import Decision, Delivery, Job
+from approvals.models import Campaign, Decision, Delivery, Job
 from approvals.services import deliveries, runs
 from tests.faults.lab import ADA, LEASE_S, Lab
 from tests.servers.http import Answer, HttpServer
@@ -34,6 +34,10 @@ LEAVES = {
     "send.handed_over": (1, RECIPIENTS),
     "send.settled": (1, RECIPIENTS - 1),  # the same commit had begun the next one
     "send.batch_done": (0, RECIPIENTS),
+    "test.claimed": (0, 1),
+    "test.intent": (1, 0),
+    "test.handed_over": (1, 1),
+    "test.settled": (0, 1),
 }
 DOUBTS = [point for point, (in_doubt, _) in LEAVES.items() if in_doubt]
 OTHERS = {  # below, in test_processes, test_streaming, test_observing, test_import and test_called
@@ -107,14 +111,18 @@ def test_woken_after_a_person_let_it_be_done_again_it_changes_nothing(
         do_again(lab, point)
         lab.work_until_quiet()
         before = lab.rows()
-        assert (doubts(lab), effects(), lab.releases()) == (0, happened + 1, 2)
+        left = 1 if point.startswith("test") else 0  # of a test in doubt nobody has to say anything
+        assert (doubts(lab), effects(), lab.releases()) == (left, happened + 1, 2)
         assert lab.wake(worker) == 0, lab.said
         assert lab.rows() == before
     lab.work_until_quiet()
     assert effects() == happened + 1
 
 
-@pytest.mark.parametrize("point", ["replay.claimed", "replay.intent", "send.claimed", "send.intent"])
+@pytest.mark.parametrize(
+    "point",
+    ["replay.claimed", "replay.intent", "send.claimed", "send.intent", "test.claimed", "test.intent"],
+)
 def test_woken_before_anybody_noticed_it_still_begins_nothing(
     point: str, lab: Lab, effects: Callable[[], int]
 ) -> None:
@@ -126,13 +134,13 @@ def test_woken_before_anybody_noticed_it_still_begins_nothing(
     assert doubts(lab) == 0  # it knows that nothing happened, and says so
     lab.sweep()
     job = lab.read(lambda: Job.objects.get(id=job.id))
-    assert job.status == ("failed" if point == "replay.intent" else "queued"), job.outcome
+    assert job.status == ("failed" if point in ("replay.intent", "test.intent") else "queued"), job.outcome
     assert "mail server" not in job.outcome
     # A recipient who was tried waits for a while like any other; the rest goes on at once.
     lab.work_until_quiet()
-    assert effects() == {"replay.claimed": 1, "send.claimed": RECIPIENTS, "send.intent": RECIPIENTS - 1}.get(
-        point, 0
-    )
+    assert effects() == {
+        "replay.claimed": 1, "send.claimed": RECIPIENTS, "send.intent": RECIPIENTS - 1, "test.claimed": 1,
+    }.get(point, 0)  # fmt: skip
 
 
 @pytest.mark.parametrize("noun", ["run", "campaign"])
@@ -162,6 +170,8 @@ def released(lab: Lab, point: str) -> Job:
     """The job of a decision of the kind that this point is about."""
     if point.startswith("replay"):
         return lab.forced(lab.dead_run()).job
+    if point.startswith("test"):
+        return lab.asked_for_a_test(lab.pending_campaign(RECIPIENTS))
     campaign = lab.approved_campaign(RECIPIENTS)
     return lab.read(lambda: Job.objects.get(campaign=campaign))
 
@@ -173,7 +183,10 @@ def doubts(lab: Lab) -> int:
 
 
 def do_again(lab: Lab, point: str) -> None:
-    """A person lets what is in doubt be done again."""
+    """A person lets what is in doubt be done again; of a test they simply ask for another."""
+    if point.startswith("test"):
+        lab.asked_for_a_test(lab.read(Campaign.objects.get))
+        return
     given = {"by": ADA, "resolution": "do_again", "reason": "nobody has heard of it"}
     if point.startswith("replay"):
         job = lab.read(lambda: Job.objects.select_related("run").get(status="in_doubt"))

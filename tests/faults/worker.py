@@ -10,10 +10,10 @@ import django
 
 django.setup()
 
-from approvals.tasks import imports, observe, propose, replay, send  # noqa: E402
+from approvals.tasks import imports, observe, propose, replay, send, trials  # noqa: E402
 
 if __name__ == "__main__":
     kind, job_id, workspace = sys.argv[1:]
-    {"replay": replay, "send": send, "observe": observe, "import": imports, "propose": propose}[
-        kind
-    ].execute.apply(args=[job_id], kwargs={"workspace": workspace}, throw=True)
+    tasks = {"replay": replay, "send": send, "test": trials, "observe": observe, "import": imports}
+    tasks |= {"propose": propose}
+    tasks[kind].execute.apply(args=[job_id], kwargs={"workspace": workspace}, throw=True)

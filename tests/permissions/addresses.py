@@ -103,6 +103,7 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/campaigns/<uuid>/", reads="view", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/message/<uuid>", reads="view", about="delivery"),
     Address("w/<slug>/campaigns/<uuid>/message/<uuid>/source", reads="view", about="delivery"),
+    Address("w/<slug>/campaigns/<uuid>/attachments/<uuid>", reads="view", about="attached"),
     Address("w/<slug>/campaigns/<uuid>/live", reads="view", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/recipients", reads="view", about="campaign", query="?show=lacking&q=ann"),
     Address("w/<slug>/campaigns/<uuid>/recipients.csv", reads="view", about="campaign"),
@@ -111,6 +112,8 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/campaigns/<uuid>/reject", decides="reject", about="campaign", form=REASON),
     Address("w/<slug>/campaigns/<uuid>/take-back", decides="cancel_send", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/stop", decides="stop_send", about="campaign", form=REASON),
+    Address("w/<slug>/campaigns/<uuid>/test", reads="view", about="campaign"),
+    Address("w/<slug>/deliveries/<uuid>/test", decides="send_test", about="delivery"),
     Address(
         "w/<slug>/deliveries/<uuid>/resolve", decides="resolve_campaign", about="delivery",
         form={**REASON, "resolution": "leave"},
@@ -166,6 +169,7 @@ API: dict[str, tuple[str, ...]] = {
     "api/v1/campaigns/<uuid>": ("GET",),
     "api/v1/datasets": ("POST",),
     "api/v1/datasets/<uuid>": ("GET",),
+    "api/v1/attachments": ("POST",),
 }
 # What of it anybody may read, and what they are answered.
 API_OPEN = {

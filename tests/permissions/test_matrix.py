@@ -9,12 +9,13 @@ import pytest
 from django.test import Client
 
 from approvals.db.binding import bind
-from approvals.models import Dataset, Decision, Job, Suppression
+from approvals.models import Dataset, Decision, Job, Suppression, VersionAttachment
 from approvals.services import deliveries, setup
 from approvals.services.health import Readiness
 from dashboard.embedded import mailbox
 from dashboard.forms.shown import pack
 from dashboard.views import health
+from tests import factories
 from tests.house import OPERATOR
 from tests.permissions.addresses import (
     ANONYMOUS,
@@ -69,7 +70,12 @@ class Scene:
             suppression = Suppression.objects.create(
                 workspace_id=world.workspace.id, dedupe_key="gone@example.com", reason="by_hand"
             )
+        with bind(world.workspace.id):
+            sent_along = factories.campaign(files=[("terms.txt", "text/plain", b"Terms.")])
+        attached = world.read(lambda: VersionAttachment.objects.get(version__campaign_id=sent_along.id))
         things = {
+            "sent_along": sent_along.id,
+            "attached": attached.id,
             "": world.workspace.id,  # for what is about the workspace as a whole
             "runtime": runtime.id,
             "dataset": dataset.id,
@@ -87,11 +93,9 @@ class Scene:
     def path(self, address: Address, things: dict[str, UUID] | None = None) -> str:
         """The path of an address, about this scene's things or others."""
         ids = {**self.things, **(things or {})}
-        named = (
-            [ids["campaign"], ids["delivery"]]
-            if "/message/" in address.route
-            else [ids.get(address.about, "")]
-        )
+        within = any(part in address.route for part in ("/message/", "/attachments/"))
+        campaign = ids["sent_along" if address.about == "attached" else "campaign"]
+        named = [campaign, ids[address.about]] if within else [ids.get(address.about, "")]
         return path_of(address.route, self.world.workspace.slug, *named) + address.query
 
     def form(self, address: Address, caller: str) -> dict[str, str]:
@@ -104,7 +108,8 @@ class Scene:
 
 
 @pytest.fixture
-def scene(db: None) -> Scene:
+def scene(db: None, settings: Any, tmp_path: Path) -> Scene:
+    settings.MEDIA_ROOT = tmp_path
     return Scene.create("Northwind")
 
 

@@ -54,7 +54,7 @@ def test_the_same_version_has_the_same_digest_and_it_is_this_one():
         {"text": "Dear {{ name }} "},
         {"html": ""},
         {"html": "null"},
-        {"attachments": ("ab" * 32,)},
+        {"attachments": [("terms.pdf", "application/pdf", "ab" * 32)]},
         {"recipients": VERSION["recipients"][:1]},
         {"recipients": []},
         {"recipients": VERSION["recipients"][::-1]},

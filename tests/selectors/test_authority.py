@@ -12,7 +12,7 @@ from approvals.rules.authority import Effect
 from approvals.rules.shown import Shown
 from approvals.selectors.authority import effects_of
 from approvals.selectors.lineages import judged
-from approvals.services import campaigns, deliveries, replays, runs
+from approvals.services import campaigns, deliveries, jobs, replays, runs, trials
 from tests.views.of_adk import held_call
 from tests.world import World, answer, call, ended, said
 
@@ -120,6 +120,47 @@ def test_of_a_rejected_or_stopped_campaign_it_says_by_whom(world: World) -> None
     assert kinds(effect) == ["approve", "stop"]
     assert effect.answer.startswith("Not sent. Mia Berg (reviewer) approved this campaign")
     assert "Mia Berg (reviewer) stopped this campaign on " in effect.answer
+
+
+# Tests to oneself.
+
+
+def trial(world: World) -> Job:
+    delivery = sent(world, "sent")[0]
+    with bind(world.workspace.id):
+        decision, _ = trials.send_test(
+            by=world.actor("reviewer"),
+            delivery_id=delivery.id,
+            shown=world.shown(Campaign(id=delivery.campaign_id)),
+        )
+    return world.read(lambda: Job.objects.get(decision=decision))
+
+
+def test_a_test_is_found_by_its_message_id_its_id_and_whoever_got_it(world: World) -> None:
+    job = trial(world)
+    waits = the(world, job.id)
+    assert (waits.what, waits.at, waits.answer.split(". ")[0]) == ("test", None, "Not sent yet")
+    with world.bound():
+        held = jobs.claim(job_id=job.id, task_id="t")
+        assert held is not None and trials.state_intent(held=held)
+        trials.settle(held=held, status="done", sentence="250 fine")
+    message_id = f"<test-{job.id.hex}@northwind.example.com>"
+    for name in (job.id, message_id, message_id.strip("<>"), world.people["reviewer"].email):
+        effect = the(world, name)
+        assert (effect.what, effect.id, effect.state, effect.name) == ("test", job.id, "done", "Mia Berg")
+        assert effect.allowed and kinds(effect) == ["send_test"]
+        assert effect.answer.startswith("Mia Berg (reviewer) asked for a test of this message on ")
+        assert effect.at is not None and effect.item == "Winter schedule"
+
+
+def test_the_recipient_whose_message_was_tested_is_not_told_of_a_test(world: World) -> None:
+    trial(world)
+    assert the(world, "guest0@example.com").what == "delivery"
+
+
+def test_a_message_id_of_another_sender_is_none_of_ours(world: World) -> None:
+    job = trial(world)
+    assert found(world, f"<test-{job.id.hex}@elsewhere.example>") == []
 
 
 # Runs and their calls.

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.db.models.functions import Now
 
-from approvals.models import Job
+from approvals.db.binding import bind
+from approvals.models import Delivery, Job
 from approvals.selectors import jobs_overdue
 from approvals.selectors.jobs_overdue import Alarm
+from approvals.services import trials
 from tests.world import World, call, ended, said
 
 
@@ -97,3 +99,14 @@ def test_somebody_saying_that_a_replay_is_dead_is_no_alarm(world: World) -> None
     world.settled(started.job, "failed", "It was declared interrupted.")
 
     assert alarms(world) == []
+
+
+def test_a_test_that_somebody_sent_themselves_keeps_no_alarm_from_being_seen(world: World) -> None:
+    campaign = world.campaign("Winter")
+    delivery = world.read(lambda: Delivery.objects.filter(campaign=campaign)[0])
+    with bind(world.workspace.id):
+        trials.send_test(by=world.actor("reviewer"), delivery_id=delivery.id, shown=world.shown(campaign))
+    due_ago(world, 9)
+    world.approved(campaign)
+    due_ago(world, 5, kind="send")
+    assert [alarm.id for alarm in alarms(world, at_most=1)] == [campaign.id]

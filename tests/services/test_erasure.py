@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection, transaction
 from approvals.exceptions import Conflict, NotFound
 from approvals.models import AudienceRow, Decision, Delivery, Event, Job, Payload
 from approvals.selectors.lineages import judged
-from approvals.services import decisions, erasure, handover, jobs, pauses, sending
+from approvals.services import decisions, erasure, handover, jobs, pauses, sending, trials
 from tests import factories as f
 from tests.house import OPERATOR
 from tests.services import sends
@@ -247,3 +247,39 @@ def test_what_is_erased_stays_erased(erase, as_owner):
     ):
         cursor.execute('update approvals_audiencerow set erased_at = null, vars = \'{"name":"Bo"}\'')
     assert isinstance(refused.value.__cause__, psycopg.errors.InsufficientPrivilege)
+
+
+@pytest.mark.parametrize("when", ["before it is asked for", "before it is made", "before it leaves"])
+def test_no_test_shows_somebody_who_was_erased(desk, erase, when):
+    mia = f.member("Mia", "reviewer", of=desk)
+    campaign = f.campaign(to=[(ANNA, {"name": "Anna", "time": "09:40"})])
+    [anna] = f.rows(Delivery.objects.filter(campaign_id=campaign.id))
+
+    def ask():
+        return trials.send_test(by=mia, delivery_id=anna.id, shown=f.shown_campaign(campaign))[0]
+
+    if when == "before it is asked for":
+        erase()
+        with pytest.raises(Conflict, match="What was known of this recipient was erased"):
+            ask()
+        return
+    decision = ask()
+    [job] = f.rows(Job.objects)
+    if when == "before it is made":
+        erase()
+        held = jobs.claim(job_id=job.id, task_id="t")
+        assert trials.prepare(held=held) is None
+    else:
+        held = jobs.claim(job_id=job.id, task_id="t")
+        assert trials.prepare(held=held).variables["name"] == "Anna"
+        erase()
+        assert trials.state_intent(held=held) is False
+    job = f.fresh(job)
+    assert (job.status, job.outcome, job.intent_at) == (
+        "failed", "What was known of this recipient was erased. Nothing was sent.", None,
+    )  # fmt: skip
+    entries = f.rows(Decision.objects.filter(kind__in=["send_test", "outcome"]))
+    assert [entry.kind for entry in entries if f.rows(Payload.objects.filter(id=entry.payload_id))] == [
+        "outcome"
+    ], "what named her before is gone; what ended it was written afterwards"
+    assert decision.id in f.ids(entries)

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from approvals.models import Decision, Job, Place, QueueItem
+from approvals.models import Decision, Delivery, Job, Place, QueueItem
 from approvals.selectors.lineages import judged
 from approvals.selectors.place import stand
-from approvals.services import decisions, guards, handover, jobs, pauses, restoring
+from approvals.services import decisions, guards, handover, jobs, pauses, restoring, trials
 from tests import factories as f
 from tests.house import OPERATOR
 from tests.services import sends
@@ -89,6 +89,29 @@ def test_a_campaign_half_sent_is_paused_and_the_message_under_way_is_in_doubt(re
     assert sends.states(campaign) == ["sent", "in_doubt", "planned"]
     assert not sends.settle(held=held, intent=second, state="sent", reply="250"), "its worker is nobody's"
     assert [(row.tab, row.state) for row in f.rows(QueueItem.objects.defer("due"))] == [("decide", "paused")]
+
+
+def test_a_test_is_taken_back_or_in_doubt_and_nobody_has_to_decide_about_it(restored, desk):
+    mia = f.member("Mia", "reviewer", of=desk)
+    campaign = f.campaign()
+    delivery = f.rows(Delivery.objects.filter(campaign_id=campaign.id))[0]
+
+    def asked():
+        decision, _ = trials.send_test(by=mia, delivery_id=delivery.id, shown=f.shown_campaign(campaign))
+        return f.rows(Job.objects.filter(decision_id=decision.id))[0]
+
+    waiting, before, after = asked(), asked(), asked()
+    for job in (before, after):
+        held = jobs.claim(job_id=job.id, task_id="t")
+        assert trials.prepare(held=held)
+        if job is after:
+            assert trials.state_intent(held=held)
+    found = restored()
+    assert (found.tests_taken_back, found.tests_in_doubt, found.paused_sends) == (2, 1, 0)
+    assert [status(job) for job in (waiting, before, after)] == ["cancelled", "cancelled", "in_doubt"]
+    for job in (waiting, after):
+        assert "look in your mailbox" in f.fresh(job).outcome
+    assert [(row.tab, row.state) for row in f.rows(QueueItem.objects.defer("due"))] == [("decide", "pending")]
 
 
 def test_cut_short_it_is_done_again_and_logged_once(restored, ada):

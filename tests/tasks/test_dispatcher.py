@@ -43,6 +43,11 @@ def test_a_wake_up_is_published_to_the_queue_of_its_kind(waiting: redis.Redis) -
     assert waiting.llen("import") == 1
 
 
+def test_a_test_to_oneself_is_sent_by_the_workers_that_send(waiting: redis.Redis) -> None:
+    said(Dispatcher(), wake(kind="test"))
+    assert (waiting.llen("test"), waiting.llen("send")) == (0, 1)
+
+
 def test_the_same_wake_up_is_published_once_and_a_new_fence_is_a_new_one(waiting: redis.Redis) -> None:
     dispatcher = Dispatcher()
     job = wake()

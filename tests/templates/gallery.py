@@ -136,6 +136,7 @@ FRAGMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "campaign-progress": ("campaigns/page.html#progress", {"progress": samples_more.PROGRESS}),
     "setup-reading": ("setup/page.html#reading", {"reading": samples_setup.READING}),
     "dataset-progress": ("datasets/page.html#progress", {"progress": samples_datasets.LIST.progress}),
+    "campaign-test": ("campaigns/_trial.html#last", {"last": samples_review.TESTED}),
     "campaign-later": ("campaigns/_schedule.html#schedule", {"schedule": samples_schedule.LATER}),
     "campaign-later-stale": (
         "campaigns/_schedule.html#schedule",

@@ -14,6 +14,7 @@ from dashboard.presenters.campaigns import (
     CampaignPage,
     Count,
     Excluded,
+    FileLine,
     Header,
     PausedSend,
     Picker,
@@ -27,7 +28,7 @@ from dashboard.presenters.decisions import DecisionFilter, DecisionPage, Decisio
 from dashboard.presenters.parts import Choice, DeliveryLine, Empty, Fact, Link, Stage
 from dashboard.presenters.text import pretty, reveal, reveal_line
 from tests.templates.samples import DECISIONS, DIGEST, HOSTILE, NOW, ago, trail
-from tests.templates.samples_review import LOOKS, QUIET, REVIEW
+from tests.templates.samples_review import LOOKS, QUIET, REVIEW, TRIAL, TRIAL_DOUBT
 from tests.templates.samples_run import ACT, JOB, OUTCOMES, VERDICT
 from tests.templates.samples_schedule import LATER, LATER_GONE, LATER_REFUSED, LATER_WRONG
 
@@ -91,6 +92,18 @@ CAMPAIGN = CampaignPage(
         "/frame/",
         raw=Raw(reveal(SOURCE), "/source/", "Date is set when it is sent."),
         looks=LOOKS,
+        trial=TRIAL,
+        files=(
+            FileLine(reveal_line("Terms.pdf"), "application/pdf", "84 kB", "8d2c5f0b4a17…", "/file/"),
+            FileLine(
+                reveal_line("very-" + "long" * 30 + ".pdf.exe"),
+                "application/octet-stream",
+                "2,400 kB",
+                "0f…",
+                "/file/",
+            ),
+        ),
+        files_title="2 attached files, 2,484 kB together",
     ),
     audience=AUDIENCE,
     review=REVIEW,
@@ -105,7 +118,7 @@ CAMPAIGN = CampaignPage(
 )
 CAMPAIGN_QUIET = replace(
     CAMPAIGN,
-    preview=replace(CAMPAIGN.preview, looks=QUIET),
+    preview=replace(CAMPAIGN.preview, looks=QUIET, trial=TRIAL_DOUBT),
     review=replace(
         REVIEW,
         again=(),

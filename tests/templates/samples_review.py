@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from approvals.rules.trials import IN_DOUBT
 from dashboard.presenters import chips
+from dashboard.presenters.acts import Act
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import Choice, DeliveryLine, Empty, Link
 from dashboard.presenters.review import (
@@ -21,7 +23,9 @@ from dashboard.presenters.review import (
     Review,
 )
 from dashboard.presenters.text import reveal, reveal_line
-from tests.templates.samples import ago
+from dashboard.presenters.trials import LastTest, Trial
+from tests.templates.samples import HOSTILE, ago
+from tests.templates.samples_run import ACT, JOB
 
 CLOSELY, WORTH, KNOW = Chip("Look closely", "danger"), Chip("Worth a look", "warn"), Chip("To know", "quiet")
 LOOKS = Looks(
@@ -166,5 +170,31 @@ RECIPIENTS_NOBODY = replace(
     error="Left out, because it could not be read: Show (there is no such choice).",
     empty=Empty(
         "Nobody like that", "Nobody in this list fits what you asked for.", Link("Show everybody", "/r")
+    ),
+)
+TESTED = LastTest("/test/", ago(seconds=4), reveal_line("ann@example.com, version 1"), JOB)
+TRIAL = Trial(
+    Act(**ACT),
+    reveal_line("mia@example.com"),
+    reveal_line(HOSTILE),
+    replace(
+        TESTED,
+        job=replace(
+            JOB,
+            state=chips.job_state("done"),
+            text="The mail server took it: 250 kept",
+            moving=False,
+            alarm="",
+        ),
+    ),
+)
+TRIAL_DOUBT = replace(
+    TRIAL,
+    act=Act(
+        **ACT | {"refused": "Only members with the role reviewer may send themselves a test of a message."}
+    ),
+    last=replace(
+        TESTED,
+        job=replace(JOB, state=chips.job_state("in_doubt"), text=IN_DOUBT, moving=False, alarm=""),
     ),
 )

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from approvals.api.schemas.attachments import AttachmentOut
 from approvals.rules.fields import Id, Line
 from approvals.rules.proposal_body import ProposalBody
 from approvals.rules.proposals import Proposal
@@ -79,6 +80,7 @@ class CampaignOut(CampaignProposed):
     external_id: str
     name: str
     comment: str
+    attachments: list[AttachmentOut]
     send_by: datetime | None
     created_at: datetime
     finished_at: datetime | None

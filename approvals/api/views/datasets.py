@@ -10,7 +10,7 @@ from ninja import Query, Router, Status
 
 from approvals.access.datasets import dataset_for_bearer
 from approvals.api.auth import bearer
-from approvals.api.problems import CUT_SHORT, NO_LENGTH
+from approvals.api.pieces import pieces_of
 from approvals.api.schemas.datasets import DatasetAsked, DatasetOut
 from approvals.api.schemas.problems import refusals
 from approvals.exceptions import Invalid, Refusal
@@ -18,7 +18,6 @@ from approvals.selectors import datasets as selector
 from approvals.services import datasets
 
 router = Router(tags=["datasets"])
-PIECE = 256 * 1024
 _BODY = {
     "requestBody": {
         "required": True,
@@ -56,7 +55,7 @@ def import_dataset(request: HttpRequest, asked: Query[DatasetAsked]) -> Any:
         by=bearer(request),
         upload=datasets.Upload(
             name=asked.name,
-            pieces=_pieces(request),
+            pieces=_file(request),
             encoding=asked.encoding,
             address_column=asked.address_column,
         ),
@@ -77,21 +76,12 @@ def tell_dataset(request: HttpRequest, dataset_id: UUID) -> Any:
     return selector.told(dataset_for_bearer(bearer(request), dataset_id))
 
 
-def _pieces(request: HttpRequest) -> Iterator[bytes]:
-    """The body as it comes in; a Refusal where it is of another kind, or ends early."""
+def _file(request: HttpRequest) -> Iterator[bytes]:
+    """The body as it comes in; a Refusal where it is of another kind."""
     if request.content_type != "text/csv":
         raise Refusal(
             "Send the file as the body, with the header Content-Type: text/csv.",
             code="unsupported_media_type",
             status=415,
         )
-    if "Transfer-Encoding" in request.headers:
-        raise NO_LENGTH
-    left = int(request.headers.get("Content-Length") or 0)
-    if left > datasets.most_bytes():
-        raise datasets.too_big()
-    while piece := request.read(PIECE):
-        left -= len(piece)
-        yield piece
-    if left > 0:
-        raise CUT_SHORT
+    yield from pieces_of(request, most=datasets.most_bytes(), too_big=datasets.too_big())

@@ -55,6 +55,7 @@ class Command(OperatorCommand):
                     self.say(
                         f"{workspace.slug}: paused: replays {held.paused_replays}, sendings {held.paused_sends};"
                         f" in doubt: replays {held.replays_in_doubt}, messages {held.deliveries_in_doubt}."
+                        f" Tests: taken back {held.tests_taken_back}, in doubt {held.tests_in_doubt}."
                     )
                 restoring.finish()
         self.say("Done. Web, workers and dispatcher may start; what needs a decision stands in the queue.")

@@ -10,7 +10,7 @@ from approvals.rules.authority import NOT_THERE, SENT_BY_A_TOOL, Effect
 from approvals.selectors.authority import effects_of
 
 AT_MOST = 50
-_WHAT = {"delivery": "mail to", "run": "run", "call": "call of"}
+_WHAT = {"delivery": "mail to", "test": "test to", "run": "run", "call": "call of"}
 
 
 class Command(OperatorCommand):

@@ -35,6 +35,7 @@ To add one, write a `Case` in the room it belongs to:
 """
 
 from tests.attacks.matrix import (
+    attachments,
     called,
     closed_lists,
     datasets,
@@ -50,6 +51,7 @@ from tests.attacks.matrix import (
     sessions,
     states,
     telling,
+    trials,
 )
 from tests.attacks.matrix.case import Case
 from tests.attacks.matrix.excused import EXCUSED
@@ -70,6 +72,8 @@ ROOMS = (
     paths,
     datasets,
     called,
+    attachments,
+    trials,
 )
 CASES: tuple[Case, ...] = tuple(case for room in ROOMS for case in room.CASES)
 

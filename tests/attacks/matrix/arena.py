@@ -147,6 +147,7 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
         ).fetchone()
         named |= _lists(execute, prefix, home)
         named |= _calls(execute, prefix, home)
+        named |= _files(execute, prefix, home, draft)
     named |= _every_state(execute, alpha)
     named["replay"] = _copy(
         execute, "run", alpha.run, external_id="again", replay_of_id=str(alpha.run), started_at=None,
@@ -162,6 +163,10 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
         )  # fmt: skip
     named["job_asking"] = _copy(
         execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="running",
+        intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
+    )  # fmt: skip
+    named["job_testing"] = _copy(
+        execute, "job", alpha.job, kind="test", campaign_id=None, sample_id=str(alpha.delivery), status="running",
         intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
     )  # fmt: skip
     named["job_held_back"] = _copy(
@@ -212,6 +217,22 @@ def _calls(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, A
         [home.workspace, home.called_run, home.version],
     ).fetchone()
     return {f"{prefix}settled_call": settled}
+
+
+def _files(execute: Callable[..., Any], prefix: str, home: House, draft: UUID) -> dict[str, UUID]:
+    """A file of the runtime, as big as one may be, which the draft has attached."""
+    heavy = uuid4()
+    execute(
+        "insert into approvals_attachment (id, workspace_id, runtime_id, sha256, size, content_type, looks_like)"
+        " values (%s, %s, %s, repeat('b', 64), 10485760, 'text/plain', '')",
+        [heavy, home.workspace, home.runtime],
+    )
+    execute(
+        "insert into approvals_versionattachment (id, workspace_id, version_id, position, attachment_id, filename,"
+        " content_type) values (%s, %s, %s, 1, %s, 'terms.txt', 'text/plain')",
+        [uuid4(), home.workspace, draft, heavy],
+    )
+    return {f"{prefix}heavy": heavy}
 
 
 def _every_state(execute: Callable[..., Any], home: House) -> dict[str, UUID]:

@@ -64,6 +64,8 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         ("trigger approvals_datasetrow datasetrow_of_an_open_dataset",),
     ),
     "suppression": ({}, ()),
+    "attachment": ({"runtime_id": "null"}, ()),
+    "versionattachment": ({"version_id": "%(b_draft)s", "attachment_id": "%(b_attachment)s"}, ()),
     "observation": ({"runtime_id": "%(b_runtime)s"}, ()),
     "agentsession": ({"runtime_id": "%(b_watched)s"}, ()),
     "storedrow": ({"session_id": "%(b_session)s", "run_id": "null"}, ()),

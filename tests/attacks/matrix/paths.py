@@ -245,6 +245,12 @@ LIES = (
         insert("datasetrow", dataset_id="%(dataset_over)s"),
     ),
     _stands_in(
+        "refuse_heavy_attachments()",
+        "attach more than a worker can hold",
+        operator("=", "uuid", "uuid", "false"),
+        insert("versionattachment", attachment_id="%(heavy)s"),
+    ),
+    _stands_in(
         "refuse_change_of_suppression()",
         "have somebody suppressed for another reason",
         operator("=", "jsonb", "jsonb", "true"),

@@ -215,6 +215,11 @@ CITED = (
         refusal="(delivery_audience_same_workspace)",
     ),
     Case(
+        guard="constraint approvals_attachment attachment_workspace_id",
+        attack=insert("versionattachment", attachment_id="%(b_attachment)s"),
+        refusal="(versionattachment_file_same_workspace)",
+    ),
+    Case(
         guard="constraint approvals_delivery delivery_workspace_id",
         attack=insert("job", delivery_id="%(b_delivery)s", decision_id="%(dismissal)s"),
         refusal="(job_delivery_same_workspace)",

@@ -20,6 +20,7 @@ from tests.attacks.matrix.rows import VALID, insert, replay
 # A change that no key or check forbids, for roles that may change nothing of the table. No column is read.
 CHANGE = {
     "agentsession": "updated_at = now()",
+    "attachment": "content_type = 'text/eve'",
     "audiencerow": "address = 'eve@x.example'",
     "beat": "detail = 'eve'",
     "calledcampaign": "by_subject = true",
@@ -45,6 +46,7 @@ CHANGE = {
     "token": "subject = 'eve'",
     "user": "password = 'eve'",
     "version": "text = 'eve'",
+    "versionattachment": "filename = 'eve.txt'",
     "workspace": "name = 'Eve'",
 }
 # One row of alpha, where a change of all would make two of them the same.
@@ -85,6 +87,7 @@ INGEST_BEHIND = {
     # Somebody who may not read the log cannot chain an entry either, and has to bring what the chain would set.
     "decision": ("trigger approvals_decision decision_chained",),
     "datasetrow": ("trigger approvals_datasetrow datasetrow_of_an_open_dataset",),
+    "versionattachment": ("trigger approvals_versionattachment versionattachment_bounded",),
     "version": ("trigger approvals_version version_of_pending",),
     "job": (
         "constraint approvals_job job_decision_same_workspace",

@@ -74,6 +74,14 @@ VALID: dict[str, dict[str, str]] = {
     "suppression": {
         "id": EVE, **HERE, "scope": "''", "dedupe_key": "'eve@x.example'", "reason": "'by_hand'", "source": "''",
     },
+    "attachment": {
+        "id": EVE, **HERE, "runtime_id": "%(runtime)s", "sha256": "repeat('e', 64)", "size": "1",
+        "content_type": "'text/plain'", "looks_like": "''",
+    },
+    "versionattachment": {
+        "id": EVE, **HERE, "version_id": "%(draft)s", "position": "9", "attachment_id": "%(attachment)s",
+        "filename": "'eve.txt'", "content_type": "'text/plain'",
+    },
     "place": {"id": "1", "system": "1", "timeline": "1", "database": "1", "relation": "1"},
     "itemword": {**HERE, "item_id": "%(campaign)s", "word": "'eve'", "at": "now()"},
     "decisionword": {**HERE, "decision_id": "%(dismissal)s", "word": "'eve'", "at": "now()"},

@@ -4,19 +4,14 @@ Their environments are kept from run to run, in SECONDLOOK_ADK_ENVS or ~/.cache/
 tests of a version; who kills it leaves it so, and the next test that asks for it finds it running again.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 
-import httpx
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
 from dashboard.demo.adk import environment
-from dashboard.embedded.postgres import free_port
-from dashboard.embedded.processes import Processes
 from dashboard.embedded.trouble import Trouble
 from dashboard.embedded.valkey import Valkey
 from tests.cluster import TestServers
@@ -24,26 +19,17 @@ from tests.real.adk import running
 from tests.real.adk.mailbox import Mailbox
 from tests.real.adk.product import Product, product_of
 from tests.real.adk.running import Reference
+from tests.real.conftest import environments, say
 
 VERSIONS = ("2.13.0", "1.39.1")
-S3_SERVER = "moto[server]==5.2.5"
 Start = Callable[..., AbstractContextManager[Reference]]
-
-
-def environments() -> Path:
-    """Where the environments are kept."""
-    return environment.root(Path.home() / ".cache" / "secondlook")
-
-
-def _say(sentence: str) -> None:
-    sys.stderr.write(f"\n{sentence}\n")
 
 
 @pytest.fixture(scope="session")
 def adk_environments() -> dict[str, Path]:
     """The Python of each version's environment."""
     try:
-        return {version: environment.adk(environments(), version, _say) for version in VERSIONS}
+        return {version: environment.adk(environments(), version, say) for version in VERSIONS}
     except Trouble as trouble:
         pytest.skip(f"google-adk cannot be installed here: {trouble}")
 
@@ -107,28 +93,3 @@ def product(shared_product: Product, reference: Reference) -> Product:
     """All processes of the product beside the running reference service, whose store they read."""
     del reference
     return shared_product
-
-
-@pytest.fixture(scope="session")
-def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a server that speaks S3, a real process in an environment of its own."""
-    try:
-        python = environment.prepare(environments() / "moto", [S3_SERVER], _say)
-    except Trouble as trouble:
-        pytest.skip(f"There is no S3 server here: {trouble}")
-    processes = Processes(tmp_path_factory.mktemp("s3"))
-    port = free_port()
-    processes.start("s3", [python, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)])
-    url = f"http://127.0.0.1:{port}"
-    try:
-        processes.wait_until(partial(_answers, url), "the S3 server", 60)
-        yield url
-    finally:
-        processes.stop_all()
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(url, timeout=2, trust_env=False).status_code < 500
-    except httpx.HTTPError:
-        return False
