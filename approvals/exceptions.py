@@ -34,6 +34,7 @@ DECIDED: Mapping[str, str] = {
     "resume_replay": "let this replay go on",
     "resume_send": "let this sending go on",
     "send_test": "asked for a test of this message",
+    "tell_again": "had this told again",
     "suppress": "put this address on the list",
     "unsuppress": "released this address",
 }

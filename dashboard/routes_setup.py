@@ -15,4 +15,5 @@ setup_routes: list[URLPattern] = [
     path(f"{_ONE}database", setup.database, name="runtime_database"),
     path(f"{_ONE}campaign-tools", campaign_tools.page, name="campaign_tools"),
     path(f"{_ONE}campaign-tools/change", campaign_tools.change, name="campaign_tools_change"),
+    path(f"{_ONE}callback", setup.callback, name="runtime_callback"),
 ]

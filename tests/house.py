@@ -14,6 +14,7 @@ from approvals.models import (
     AgentSession,
     Attachment,
     AudienceRow,
+    Callback,
     CalledCampaign,
     Campaign,
     Dataset,
@@ -41,8 +42,8 @@ class House:
     """The ids of its rows. `run` ended after one call and is settled; `open_run` runs, for another subject.
 
     `watched` is a runtime whose store is read, `session` and `row` what was seen there; `dataset` a list of recipients
-    that is being imported, `suppression` somebody who is not to be written to; `attachment` a file of a person.
-    `called` is what `called_run` called to be proposed, which nobody has seen to.
+    that is being imported, `suppression` somebody who is not to be written to; `attachment` a file of a person;
+    `callback` news that wait for an hour; `called` is what `called_run` called to be proposed, and nobody has seen to.
     """
 
     workspace: UUID
@@ -72,6 +73,7 @@ class House:
     called_run: UUID
     called: int
     attachment: UUID
+    callback: UUID
 
     def named(self, prefix: str = "") -> dict[str, Any]:
         """Every id by its name, for statements."""
@@ -109,6 +111,10 @@ def build(slug: str) -> House:
         watched, observation, session, row = _watched(slug)
         dataset, suppression = _lists()
         attachment = Attachment.objects.get().id
+        callback = Callback.objects.create(
+            workspace_id=workspace.id, campaign=sent, number=1, decision_id=approval, type="campaign.approved",
+            body="{}", due_at=Now() + timedelta(hours=1),
+        )  # fmt: skip
         dismissal = decided(kind="dismiss", target_kind="run", target_id=run.id, item_id=run.id)
     return House(
         workspace=workspace.id, slug=workspace.slug, user=added.user.id, member=added.member.id, runtime=runtime.id,
@@ -116,7 +122,8 @@ def build(slug: str) -> House:
         dismissal=dismissal.id, campaign=campaign.id, version=version.id, audience=audience.id, delivery=delivery.id,
         sent_campaign=sent.id, approval=approval, job=job.id,
         watched=watched, observation=observation, session=session, row=row,
-        dataset=dataset, suppression=suppression, attachment=attachment, called_run=called_run, called=called,
+        dataset=dataset, suppression=suppression, attachment=attachment, callback=callback.id, called_run=called_run,
+        called=called,
     )  # fmt: skip
 
 

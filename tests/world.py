@@ -285,10 +285,8 @@ class World:
 
     def shown(self, campaign: Campaign) -> Shown:
         """What the page of a campaign shows."""
-        digest = self.read(
-            lambda: Version.objects.values_list("digest", flat=True).get(campaign_id=campaign.id)
-        )
-        return Shown(digest, datetime.now(UTC) - timedelta(minutes=5))
+        newest = self.read(lambda: Version.objects.filter(campaign_id=campaign.id).latest("number"))
+        return Shown(newest.digest, datetime.now(UTC) - timedelta(minutes=5))
 
     def approved(self, campaign: Campaign, by: str = "reviewer") -> Decision:
         """Somebody approves it."""
@@ -315,7 +313,8 @@ class World:
                 status="running", claimed_at=Now(), fence=1, task_id="task-2"
             )
             Campaign.objects.filter(id=campaign.id).update(status="sending")
-            deliveries = list(Delivery.objects.filter(campaign_id=campaign.id).order_by("position"))
+            planned = Delivery.objects.filter(campaign_id=campaign.id, state="planned")
+            deliveries = list(planned.order_by("position"))
             for delivery, state in zip(deliveries, states, strict=True):
                 mine = Delivery.objects.filter(id=delivery.id)
                 mine.update(state="attempting", job=job, fence=1, attempt=1, attempted_at=Now())

@@ -121,7 +121,7 @@ def receive(sock: socket.socket, size: int, deadline: Deadline) -> bytes:
 def send_now(sock: socket.socket, data: bytes | memoryview) -> int:
     """Write what the network takes without waiting, 0 bytes too; raises OSError where the connection is gone."""
     try:
-        sock.settimeout(0)
+        _never_wait(sock)
         return sock.send(data)
     except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
         return 0
@@ -130,10 +130,15 @@ def send_now(sock: socket.socket, data: bytes | memoryview) -> int:
 def receive_now(sock: socket.socket, size: int) -> bytes | None:
     """Read at most `size` bytes that have come, b"" at the end of the stream, None for nothing. Raises OSError."""
     try:
-        sock.settimeout(0)
+        _never_wait(sock)
         return sock.recv(size)
     except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
         return None
+
+
+def _never_wait(sock: socket.socket) -> None:
+    if sock.gettimeout() != 0:  # to say it again would be a system call
+        sock.settimeout(0)
 
 
 def why(error: BaseException) -> str:

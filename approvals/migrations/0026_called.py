@@ -10,7 +10,7 @@ from approvals import sql
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("approvals", "0024_trials"),
+        ("approvals", "0025_callbacks"),
     ]
 
     operations = [

@@ -23,6 +23,8 @@ class Runtime(IdentifiedModel):
     hides_calls = models.BooleanField(db_default=False, default=False)
     # An admin's word that a call of such a tool only proposes the campaign that its arguments describe.
     campaign_tools = ArrayField(models.TextField(), db_default=[], default=list)
+    # Where it is told what became of its campaigns; empty: it asks by itself.
+    callback_url = models.TextField(blank=True, db_default="", default="")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:

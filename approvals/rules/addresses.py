@@ -32,6 +32,8 @@ _AROUND = (
 )
 _TWO = re.compile(r"@[^@<>\"]*[,;\s]+[^@]*@|@.*>.*<.*@", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
+_MERGED_NAME = "The name holds a merge field. It is the same for everybody, so write it out."
+_MERGED = "The address holds a merge field. Write the address itself."
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ def check_address(text: str) -> Address | Refused:
     """The address that `text` is, or why mail cannot be addressed to it; asks no name server."""
     if normal := _surely_good(text):
         return Address(normal)
+    if "{{" in text or "}}" in text:
+        return Refused(_MERGED)
     if reason := _common_slip(text):
         return Refused(reason)
     try:
@@ -81,7 +85,8 @@ def check_address(text: str) -> Address | Refused:
 
 def _surely_good(text: str) -> str | None:
     """The normal form of a plain ASCII address; None leaves the answer to the validator."""
-    if len(text) > MAX_ADDRESS or "--" in text:  # "--" may be IDNA, which takes more than a pattern
+    # "--" may be IDNA, which takes more than a pattern; braces may be a merge field, which no envelope fills.
+    if len(text) > MAX_ADDRESS or "--" in text or "{{" in text or "}}" in text:
         return None
     plain = _PLAIN.fullmatch(text)
     if plain is None or len(plain["local"]) > MAX_LOCAL or plain["top"].lower() in _SPECIAL_TOPS:
@@ -108,6 +113,8 @@ def check_mailbox(text: str) -> Mailbox | Refused:
     """`ann@shop.example`, `Ann <ann@shop.example>` or `"Ann, Shop" <ann@shop.example>`, or why it is none."""
     if reason := check_header(text):
         return Refused(reason)
+    if "{{" in text or "}}" in text:
+        return Refused(_MERGED if text.find("{{") > text.find("<") else _MERGED_NAME)
     name, address_text = "", text
     if text.endswith(">"):
         before, bracket, address_text = text[:-1].rpartition("<")
@@ -133,7 +140,7 @@ def check_recipient(text: str) -> Address | Refused:
         return Address(normal)
     bare = text.strip(_AROUND)
     if "{{" in bare or "}}" in bare:
-        return Refused("The address holds a merge field. Write the address itself.")
+        return Refused(_MERGED)
     if _TWO.search(bare):
         return Refused("There is more than one address here. Give each a row of its own.")
     if not bare.endswith(">"):

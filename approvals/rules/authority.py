@@ -27,6 +27,8 @@ NOT_MADE: Mapping[str, str] = {
 }
 NOT_THERE = "No message, run or call of this workspace has exactly this id or address."
 SENT_BY_A_TOOL = "A message that an agent sent with a tool of its own goes by its run or its call."
+# What is in the log and is no decision of a person about what there was.
+_DONE: Mapping[str, str] = {**DECIDED, "new_version": "proposed the next version of this campaign"}
 _RULE = "The rule allowed it, because it was certain that nothing had been done: {who}, on {on}."
 
 
@@ -50,7 +52,7 @@ class Step:
         if self.actor_kind == "rule":
             return _RULE.format(who=self.who, on=_spoken(self.at))
         roles = f" ({', '.join(self.roles)})" if self.roles else ""
-        return f"{self.who}{roles} {DECIDED.get(self.kind, 'decided this')} on {_spoken(self.at)}."
+        return f"{self.who}{roles} {_DONE.get(self.kind, 'decided this')} on {_spoken(self.at)}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

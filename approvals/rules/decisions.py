@@ -45,8 +45,8 @@ UNKNOWN_ACKNOWLEDGED = "I know that this run may have done things that are not l
 
 
 TOO_LATE = (
-    "The time by which this campaign was to be sent is over. Reject it with a comment, so that its agent can propose"
-    " it anew."
+    "The time by which this campaign was to be sent is over. Return it with a comment, so that another version can be"
+    " proposed."
 )
 RESTORED = (
     "The database was restored from a backup since this campaign was proposed. It may have been approved and sent after"

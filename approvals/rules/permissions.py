@@ -38,6 +38,7 @@ ROLE_PERMISSIONS: Mapping[str, frozenset[str]] = {
             "stop_send",
             "resume_send",
             "send_test",
+            "tell_again",
             "confirm_call",
             "reject_call",
             "import_audience",
@@ -77,6 +78,7 @@ PERMISSION_TEXT: Mapping[str, str] = {
     "resume_replay": "let a paused replay go on",
     "resume_send": "let a paused sending go on",
     "send_test": "send themselves a test of a message",
+    "tell_again": "have an agent told again",
     "import_audience": "import a list of recipients",
     "suppress": "say that an address is not to be written to",
     "release_suppressed": "let an address be written to again",
@@ -111,6 +113,7 @@ PERMISSION_FOR_DECISION: Mapping[str, str] = {
     "resume_replay": "resume_replay",
     "resume_send": "resume_send",
     "send_test": "send_test",
+    "tell_again": "tell_again",
     "suppress": "suppress",
     "unsuppress": "release_suppressed",
 }

@@ -1,12 +1,17 @@
 """What is proposed: the terms and content of a campaign, to whom, and what makes two proposals the same."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from approvals.exceptions import Invalid
+from approvals.rules.addresses import Mailbox, Refused, check_header, check_mailbox
 from approvals.rules.attachments import Wanted
+
+_NOT_KEPT = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +69,26 @@ def body_of(proposal: Proposal) -> dict[str, Any]:
             "recipients": [[recipient.email, recipient.vars] for recipient in proposal.recipients],
         }
     )
+
+
+def check_terms(proposal: Proposal) -> Mailbox:
+    """The sender; Invalid naming the first field that cannot be sent as it is, whoever proposes it."""
+    for field, line in (("name", proposal.name), ("subject", proposal.subject)):
+        if not line.strip():
+            raise Invalid(field, "This needs at least one character that is not a space.")
+        if reason := check_header(line):
+            raise Invalid(field, reason)
+    for field, text in (("purpose", proposal.purpose), ("text", proposal.text), ("html", proposal.html)):
+        if bad := _NOT_KEPT.search(text):
+            raise Invalid(
+                field, f"The character U+{ord(bad[0]):04X} is no text and cannot be sent; take it out."
+            )
+    if not proposal.text.strip():
+        raise Invalid("text", "This needs at least one character that is not a space.")
+    sender = check_mailbox(proposal.sender)
+    if isinstance(sender, Refused):
+        raise Invalid("from", sender.reason)
+    reply_to = check_mailbox(proposal.reply_to) if proposal.reply_to else None
+    if isinstance(reply_to, Refused):
+        raise Invalid("reply_to", reply_to.reason)
+    return sender

@@ -1,4 +1,4 @@
-"""The states of a run, a job, a campaign and a delivery, and every step between two of them.
+"""The states of a run, a job, a campaign, a delivery and a callback, and every step between two of them.
 
 A step that is not in a table here does not happen. ARCHITECTURE.md shows `diagram()`.
 """
@@ -134,7 +134,17 @@ DELIVERY = _machine(
     },
 )
 
-MACHINES = (RUN, JOB, CAMPAIGN, DELIVERY)
+CALLBACK = _machine(
+    "callback",
+    "waiting",
+    {
+        ("waiting", "told"): "the runtime took it",
+        ("waiting", "given_up"): "the runtime wants none (410), or was tried in vain for the last time",
+        ("given_up", "waiting"): "a person has it told again, or says another address",
+    },
+)
+
+MACHINES = (RUN, JOB, CAMPAIGN, DELIVERY, CALLBACK)
 
 
 def check(machine: Machine, old: str, new: str) -> None:

@@ -19,29 +19,44 @@ _STRANGE = re.compile(r"[^!-~]")  # spaces, control characters and everything be
 
 def base_url_given(text: str) -> str:
     """The base URL of a runtime without a slash at its end; Invalid where it is more than host, port and path."""
+    return _web_address(text, "base_url", "base URL").rstrip("/")
+
+
+def callback_url_given(text: str) -> str:
+    """The address at which a runtime is told of its campaigns, exactly as its path is written; empty for none.
+
+    Invalid where it is more than host, port and path.
+    """
+    return _web_address(text, "callback_url", "callback address") if text.strip() else ""
+
+
+def _web_address(text: str, field: str, name: str) -> str:
+    """An address over http or https, with its host in small letters."""
     text = text.strip()
+
+    def invalid(what: str) -> Invalid:
+        return Invalid(field, f"The {name} {what}")
+
     if len(text) > LONGEST:
-        raise _invalid(f"The base URL is longer than {LONGEST} characters.")
+        raise invalid(f"is longer than {LONGEST} characters.")
     if _STRANGE.search(text):
-        raise _invalid(
-            "The base URL has a character that does not belong there; write an international name as xn--."
-        )
+        raise invalid("has a character that does not belong there; write an international name as xn--.")
     try:
         parts = urlsplit(text)
         host, port = parts.netloc.lower(), parts.port
     except ValueError:
-        raise _invalid("The base URL has no valid host and port.") from None
+        raise invalid("has no valid host and port.") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise _invalid("The base URL begins with http:// or https:// and a host.")
+        raise invalid("begins with http:// or https:// and a host.")
     if "@" in host:
-        raise _invalid("The base URL must not hold a user name or password; requests are signed instead.")
+        raise invalid("must not hold a user name or password; requests are signed instead.")
     if "?" in text or "#" in text:
-        raise _invalid("The base URL must have no part after a ? or #.")
+        raise invalid("must have no part after a ? or #.")
     if port is not None:
         host = host.rpartition(":")[0]
     if not _HOST.fullmatch(host) or port == 0 or not _PATH.fullmatch(parts.path):
-        raise _invalid("The base URL is not of the form http://host:port/path.")
-    return f"{parts.scheme}://{host}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"
+        raise invalid("is not of the form http://host:port/path.")
+    return f"{parts.scheme}://{host}{'' if port is None else f':{port}'}{parts.path}"
 
 
 def database_url_given(text: str) -> str:
@@ -84,10 +99,6 @@ def _ssl_mode(parts: SplitResult) -> str:
     if key != "sslmode" or mode not in SSL_MODES:
         raise _bad_database(f"The only option of a database address is sslmode: {', '.join(SSL_MODES)}.")
     return f"?sslmode={mode}"
-
-
-def _invalid(text: str) -> Invalid:
-    return Invalid("base_url", text)
 
 
 def _bad_database(text: str) -> Invalid:

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import F, Q, QuerySet
 
-from approvals.models import Decision, Delivery, Job, Run, ToolCall, User
+from approvals.models import Decision, Delivery, Job, Run, ToolCall, User, Version
 from approvals.rules.authority import NOT_MADE, Effect, Step
 from approvals.rules.trials import job_of, message_id_of_trial
 from approvals.selectors.reach import spelling_of
@@ -21,6 +21,8 @@ from approvals.selectors.reach import spelling_of
 LONGEST = 400  # characters of a question
 _CHAIN = 20  # replays of replays in doubt that are followed back
 _RELEASED = ("approved", "sending", "paused", "finished", "stopped")
+# What a campaign that is in one of these states is in it for.
+_CLOSING = {"rejected": "reject", "stopped": "stop", "returned": "return_campaign"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +92,36 @@ def _effects_of_deliveries(rows: Collection[Delivery]) -> list[Effect]:
     jobs: dict[UUID | None, list[Job]] = defaultdict(list)
     for job in sends.order_by("created_at", "id"):
         jobs[job.delivery_id or job.campaign_id].append(job)
-    closed: dict[UUID | None, Decision] = {}
-    for decision in Decision.objects.filter(item_id__in=campaigns, kind__in=["reject", "stop"]).order_by(
-        "seq"
-    ):
-        closed[decision.item_id] = decision
-    return [_delivery(row, jobs, closed.get(row.campaign_id)) for row in rows]
+    closed = _closed([row for row in rows if not row.attempt])
+    return [_delivery(row, jobs, closed.get(row.id)) for row in rows]
+
+
+def _closed(unsent: Collection[Delivery]) -> dict[UUID, Decision]:
+    """What kept each of these from being sent, by delivery: its campaign's end, or the version that came after."""
+    campaigns = {row.campaign_id for row in unsent}
+    digests = {
+        (campaign_id, number): digest
+        for campaign_id, number, digest in Version.objects.filter(campaign_id__in=campaigns).values_list(
+            "campaign_id", "number", "digest"
+        )
+    }
+    newest: dict[UUID, int] = {}
+    for campaign_id, number in digests:
+        newest[campaign_id] = max(number, newest.get(campaign_id, 0))
+    entries = Decision.objects.filter(item_id__in=campaigns, kind__in=["new_version", *_CLOSING.values()])
+    by_digest, by_kind = {}, {}
+    for entry in entries.order_by("seq"):
+        by_digest[entry.item_id, entry.kind, entry.digest] = by_kind[entry.item_id, entry.kind] = entry
+    found: dict[UUID, Decision | None] = {}
+    for row in unsent:
+        campaign, number = row.campaign_id, row.version.number
+        stopped = by_digest.get((campaign, "stop", row.version.digest))
+        if number < newest[campaign]:
+            replaced = by_digest.get((campaign, "new_version", digests[campaign, number + 1]))
+            found[row.id] = stopped or replaced
+        elif kind := _CLOSING.get(row.campaign.status):
+            found[row.id] = by_kind.get((campaign, kind))
+    return {id: decision for id, decision in found.items() if decision is not None}
 
 
 def _delivery(row: Delivery, jobs: Mapping[UUID | None, list[Job]], closed: Decision | None) -> Effect:
@@ -103,10 +129,11 @@ def _delivery(row: Delivery, jobs: Mapping[UUID | None, list[Job]], closed: Deci
     approved = [job for job in jobs[campaign.id] if job.decision.digest == row.version.digest]
     # A version whose sending began is never approved once more, so its last approval is the one.
     tried = row.attempt > 0
-    releases = approved[-1:] if tried or campaign.status in _RELEASED else []
+    standing = campaign.status in _RELEASED if closed is None else closed.kind == "stop"
+    releases = approved[-1:] if tried or standing else []
     steps = [_step(job.decision, job) for job in (*releases, *jobs[row.id])]
-    not_done = "" if tried else _not_sent(row)
-    if not tried and closed is not None and campaign.status in ("rejected", "stopped"):
+    not_done = "" if tried else _not_sent(row, closed)
+    if closed is not None:
         steps.append(_step(closed))
     return Effect(
         what="delivery",
@@ -124,11 +151,13 @@ def _delivery(row: Delivery, jobs: Mapping[UUID | None, list[Job]], closed: Deci
     )
 
 
-def _not_sent(row: Delivery) -> str:
+def _not_sent(row: Delivery, closed: Decision | None) -> str:
+    if closed is not None or row.state == "skipped":
+        return "Not sent."
     match row.campaign.status:
         case "pending":
             return "Not sent: nobody has approved this campaign."
-        case "approved" | "sending":
+        case "approved" | "sending" | "paused":
             return "Not sent yet."
         case _:
             return "Not sent."

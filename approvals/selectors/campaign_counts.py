@@ -41,13 +41,14 @@ def newest_version(campaign_id: UUID) -> Version:
 
 def counts_of(version_id: UUID) -> dict[str, int]:
     """The total of recipients and those of each kind in AUDIENCE, and the deliveries in each state."""
-    audience = _by_state(AudienceRow.objects.filter(version_id=version_id))
     deliveries = _by_state(Delivery.objects.filter(version_id=version_id))
-    return {
-        "total": sum(audience.values()),
-        **{state: audience.get(state, 0) for state in AUDIENCE},
-        **{state: deliveries.get(state, 0) for state in DELIVERY.states},
-    }
+    return audience_of(version_id) | {state: deliveries.get(state, 0) for state in DELIVERY.states}
+
+
+def audience_of(version_id: UUID) -> dict[str, int]:
+    """The total of recipients, and those of each kind in AUDIENCE."""
+    audience = _by_state(AudienceRow.objects.filter(version_id=version_id))
+    return {"total": sum(audience.values()), **{state: audience.get(state, 0) for state in AUDIENCE}}
 
 
 def _by_state(rows: QuerySet[Any]) -> dict[str, int]:

@@ -1,6 +1,7 @@
-"""One campaign as its page shows it: what would be sent to whom, how far it is, and what waits for a person.
+"""One campaign as its pages show it: what would be sent to whom, how far it is, and what waits for a person.
 
-Everything is about the newest version. Lists follow the recipients' positions, so that no page reads them all.
+What is shown is one version, the newest unless another is asked for, and beside it how far every version got. Lists
+follow the recipients' positions, so that no page reads them all.
 """
 
 import json
@@ -13,17 +14,19 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 
-from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place, Workspace
+from approvals.exceptions import NotFound
+from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place, Version, Workspace
 from approvals.rules.content import Content
 from approvals.selectors.attachments import attached_to
-from approvals.selectors.campaign_counts import counts_of, newest_version
+from approvals.selectors.callbacks import Untold, untold_of
+from approvals.selectors.campaign_counts import audience_of, newest_version
+from approvals.selectors.campaign_versions import TROUBLED, VersionFacts, versions_of
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
 from approvals.selectors.job_progress import Progress, progress_of
 from approvals.selectors.reach import spelling_of
 
 EXCLUDED = ("duplicate", "suppressed", "refused", "already_sent")
 PAUSED = 50  # sendings that wait for a person, on one page; each answer makes room for the next
-TROUBLED = ("in_doubt", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +40,13 @@ class Paused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignFacts:
-    """A campaign and where it stands.
+    """A campaign and where it stands, with one of its `versions` (those are all, the newest first).
 
     `counts` are those of `campaign_counts`; `waiting` are the deliveries in doubt or failed that nobody has answered
-    for yet, by state. `job` is the execution of its newest approval; `paused` what of it waits for a person. `hold_s`:
-    seconds that an approval is held, so that it can be taken back.
-    `restored`: the database was restored since it was proposed, so more may have become of it than it knows.
+    for yet, by state. Both are of the version alone, and `job` is the execution of its newest approval. `paused` is
+    what of the whole campaign waits for a person. `hold_s`: seconds that an approval is held, so that it can be taken
+    back. `restored`: the database was restored since it was proposed, so more may have become of it than it knows.
+    `untold`: what its agent does not know because it could not be told.
     """
 
     id: UUID
@@ -61,10 +65,36 @@ class CampaignFacts:
     content: Content
     counts: Mapping[str, int]
     waiting: Mapping[str, int]
+    versions: Sequence[VersionFacts]
     job: Progress | None
     hold_s: int = 0
     paused: Sequence[Paused] = ()
     restored: bool = False
+    untold: Untold | None = None
+
+    @property
+    def own(self) -> VersionFacts:
+        """The version that is shown, among the others."""
+        return next(one for one in self.versions if one.id == self.version_id)
+
+    @property
+    def old(self) -> int | None:
+        """Its number where another version took its place, which its pages say in their address."""
+        return self.version if self.version < self.versions[0].number else None
+
+    @property
+    def before(self) -> Sequence[VersionFacts]:
+        """The versions before it, the newest first."""
+        return [one for one in self.versions if one.number < self.version]
+
+    @property
+    def open_troubles(self) -> int:
+        """Deliveries of any version for which somebody has to say what became of them."""
+        return sum(one.open_troubles for one in self.versions)
+
+    def total(self, *states: str) -> int:
+        """Deliveries in one of these states, of every version together."""
+        return sum(one.counts[state] for one in self.versions for state in states)
 
     @property
     def recipients(self) -> int:
@@ -119,10 +149,11 @@ class Trouble:
     reply: str
 
 
-def facts_of(campaign: Campaign) -> CampaignFacts:
-    """The campaign as it stands now."""
-    version = newest_version(campaign.id)
-    waiting = _waiting(version.id).values_list("state").annotate(number=Count("*"))
+def facts_of(campaign: Campaign, number: int | None = None) -> CampaignFacts:
+    """The campaign as it stands now, with its newest version or this one; NotFound where it has none of the number."""
+    version = newest_version(campaign.id) if number is None else _version(campaign.id, number)
+    versions = versions_of(campaign.id)
+    own = next(one for one in versions if one.id == version.id)
     since = Place.objects.filter(restored_at__gt=campaign.created_at)
     hold_s, restored = (
         Workspace.objects.annotate(restored=Exists(since)).values_list("hold_s", "restored").get()
@@ -149,13 +180,22 @@ def facts_of(campaign: Campaign) -> CampaignFacts:
             version.html,
             attached_to(version.id),
         ),
-        counts=counts_of(version.id),
-        waiting=dict(waiting),
-        job=progress_of(campaign_id=campaign.id, delivery_id=None),
+        counts={**audience_of(version.id), **own.counts},
+        waiting=own.waiting,
+        versions=versions,
+        job=progress_of(campaign_id=campaign.id, delivery_id=None, decision__digest=version.digest),
         hold_s=hold_s,
         paused=_paused(campaign.id),
         restored=restored,
+        untold=untold_of(campaign.id),
     )
+
+
+def _version(campaign_id: UUID, number: int) -> Version:
+    version = Version.objects.filter(campaign_id=campaign_id, number=number).first()
+    if version is None:
+        raise NotFound()
+    return version
 
 
 def _paused(campaign_id: UUID) -> list[Paused]:

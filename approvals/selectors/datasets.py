@@ -72,6 +72,15 @@ def newest(*, before: datetime | None = None, size: int) -> tuple[list[Dataset],
     return found[:size], len(found) > size
 
 
+def ready(*, size: int) -> list[Dataset]:
+    """The newest datasets that a campaign can use."""
+    return list(
+        Dataset.objects.filter(ended_at__isnull=False, trouble="", addressable__gt=0).order_by("-created_at")[
+            :size
+        ]
+    )
+
+
 def rows_of(dataset_id: UUID, wanted: Wanted, *, size: int) -> tuple[list[RowFound], bool]:
     """Rows in the order of the file, and whether there are more.
 

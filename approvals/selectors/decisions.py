@@ -31,6 +31,7 @@ SET_UP = (
     "token_revoked",
     "log_verified",
     "dataset_imported",
+    "new_version",
 )
 OTHERS = ("rule", "token", "run", "operator", "system")  # who writes in the log without being a member
 NOT_AN_OUTCOME = ~Q(kind="outcome")  # beside a decision its job says what came of it
@@ -41,7 +42,8 @@ _FIRST_DAY = date(1970, 1, 1)
 class Wanted:
     """The filters of the log; empty means any. `person` is a user's id or one of OTHERS. Days are days of UTC.
 
-    `decisions_only` leaves out what was set up and what came of a decision, unless just that is asked for.
+    `decisions_only` leaves out what was set up, brought in or proposed and what came of a decision, unless just that is
+    asked for.
     """
 
     person: str = ""

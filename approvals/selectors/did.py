@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -53,7 +53,8 @@ class Attempt:
 class Mailing:
     """A campaign's newest version: its subject line, and its deliveries and recipients by state, up to COUNTED.
 
-    `starts_at` is when what was approved goes out, while it is held.
+    `starts_at` is when what was approved goes out, while it is held. `earlier` are the deliveries of the versions
+    before that somebody has to settle, and those that they sent.
     """
 
     id: UUID
@@ -62,6 +63,8 @@ class Mailing:
     deliveries: Mapping[str, int]
     excluded: int
     starts_at: datetime | None = None
+    version: int = 1
+    earlier: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def recipients(self) -> int:
@@ -100,9 +103,15 @@ _MAILINGS = """
       (select count(*) from (select from approvals_audiencerow a
         where a.version_id = v.id and a.state in ('duplicate', 'suppressed', 'refused') limit %s) a),
       (select max(j.due_at) from approvals_job j
-        where j.workspace_id = c.workspace_id and j.campaign_id = c.id and j.status = 'held')
+        where j.workspace_id = c.workspace_id and j.campaign_id = c.id and j.status = 'held'),
+      v.number, (select jsonb_object_agg(s.state, (select count(*) from (
+          select from approvals_delivery d
+          join approvals_version o on o.workspace_id = d.workspace_id and o.id = d.version_id
+          where o.campaign_id = c.id and o.number < v.number and d.state = s.state
+            and (s.state = 'sent' or d.resolved_at is null) limit %s) d))
+        from unnest(array['sent','failed','in_doubt']) s(state) where v.number > 1)
     from approvals_campaign c
-    cross join lateral (select v.id, v.subject_line from approvals_version v
+    cross join lateral (select v.id, v.number, v.subject_line from approvals_version v
       where v.workspace_id = c.workspace_id and v.campaign_id = c.id order by v.number desc limit 1) v
     where c.id = any(%s)
 """
@@ -127,9 +136,14 @@ def mailings_of(campaign_ids: Collection[UUID]) -> dict[UUID, Mailing]:
     if not campaign_ids:
         return {}
     with connection.cursor() as cursor:
-        cursor.execute(_MAILINGS, [COUNTED, COUNTED, list(campaign_ids)])
+        cursor.execute(_MAILINGS, [COUNTED, COUNTED, COUNTED, list(campaign_ids)])
         rows = cursor.fetchall()
-    return {row[0]: Mailing(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5]) for row in rows}
+    return {
+        id: Mailing(
+            id, status, subject, json.loads(counts), excluded, at, version, json.loads(earlier or "{}")
+        )
+        for id, status, subject, counts, excluded, at, version, earlier in rows
+    }
 
 
 def _attempts(condition: str, ids: Collection[UUID]) -> list[Attempt]:

@@ -1,4 +1,4 @@
-"""Everybody in the list of a campaign's newest version with what became of them, by page or as a whole.
+"""Everybody in the list of one version of a campaign with what became of them, by page or as a whole.
 
 A page follows the positions of the list. What is looked for is looked for within this one list, from where the page
 begins, and no further than the page needs.

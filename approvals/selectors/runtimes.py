@@ -52,6 +52,7 @@ class RuntimeRow:
     silence_s: int
     writes_ahead: bool
     hides_calls: bool
+    callback_url: str
     created_at: datetime
     observed: Observed | None
     campaign_tools: Sequence[str] = ()
@@ -118,6 +119,7 @@ def _row(runtime: Runtime, observation: Observation | None) -> RuntimeRow:
         silence_s=runtime.silence_s,
         writes_ahead=runtime.writes_ahead,
         hides_calls=runtime.hides_calls,
+        callback_url=runtime.callback_url,
         created_at=runtime.created_at,
         campaign_tools=tuple(runtime.campaign_tools),
         observed=Observed(**{field: getattr(observation, field) for field in told}) if observation else None,

@@ -15,11 +15,12 @@ from approvals.access.actors import Actor
 from approvals.access.desk import campaign_for
 from approvals.exceptions import DECIDED, Conflict, Invalid, Stale
 from approvals.models import Campaign, Decision, Delivery, Job, Version, Workspace
+from approvals.rules.callbacks import TYPES
 from approvals.rules.decisions import NOBODY_REACHED, OWN_PROPOSAL, TOO_LATE, reason_given
 from approvals.rules.shown import Shown
 from approvals.rules.zones import why_not_at, written, zone_named
 from approvals.selectors.attachments import attached_to
-from approvals.services import decisions
+from approvals.services import callbacks, decisions
 from approvals.services.jobs import OPEN, WAITING
 
 # What moves a campaign out of a state in which it waits.
@@ -241,8 +242,14 @@ def record(
     target: tuple[str, UUID] | None = None,
     id: UUID | None = None,
 ) -> Decision:
-    """The entry about a campaign, or about its job or delivery `target` (kind and id)."""
+    """The entry about a campaign, or about its job or delivery `target` (kind and id).
+
+    `campaign` is as it was before: where it is in another state now, its runtime is told.
+    """
     target_kind, target_id = target or ("campaign", campaign.id)
+    id = id or uuid4()
+    if kind in TYPES and Campaign.objects.exclude(status=campaign.status).filter(id=campaign.id).exists():
+        callbacks.note(campaign_id=campaign.id, type=TYPES[kind], decision_id=id)
     return decisions.record(
         id=id,
         by=by,

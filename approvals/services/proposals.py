@@ -16,9 +16,9 @@ from approvals.access.runs import run_for_bearer
 from approvals.db.binding import current_workspace
 from approvals.exceptions import Conflict, Invalid, NotFound
 from approvals.models import Campaign, Dataset, Runtime, Version
-from approvals.rules.addresses import Mailbox, Refused, check_header, check_mailbox
+from approvals.rules.addresses import Mailbox
 from approvals.rules.digests import canonical
-from approvals.rules.proposals import Proposal, body_of
+from approvals.rules.proposals import Proposal, body_of, check_terms
 from approvals.rules.shown import Shown
 from approvals.selectors.campaign_counts import newest_version
 from approvals.services import filling, versions
@@ -38,26 +38,28 @@ def propose(*, by: Proposer, proposal: Proposal) -> tuple[Campaign, bool]:
     a token bound to one subject.
     """
     require_may_propose(by)
+    sender = check_terms(proposal)
     try:
-        return _propose(by, proposal)
+        return _propose(by, proposal, sender)
     except IntegrityError as error:
         violated = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
         if violated != "campaign_external_id_once":
             raise
-        return _propose(by, proposal)  # somebody was first with it
+        return _propose(by, proposal, sender)  # somebody was first with it
 
 
 @transaction.atomic
-def _propose(by: Proposer, proposal: Proposal) -> tuple[Campaign, bool]:
+def _propose(by: Proposer, proposal: Proposal, sender: Mailbox) -> tuple[Campaign, bool]:
     digest = digest_of(by, proposal)
     known = campaigns_of(by).filter(external_id=proposal.external_id)
     campaign = known.select_for_update(no_key=True).first()
     if campaign is None:
-        return _begin(by, proposal, digest), True
+        return _begin(by, proposal, sender, digest), True
     if Version.objects.filter(campaign_id=campaign.id, body_digest=digest).exists():
         return campaign, False
     refuse_closed(campaign)
-    versions.renew(campaign, proposal, by=by, sender=_checked(by, proposal), body_digest=digest)
+    _refuse_list(by, proposal)
+    versions.renew(campaign, proposal, by=by, sender=sender, body_digest=digest)
     return campaign, True
 
 
@@ -72,10 +74,11 @@ def revise(*, by: Actor, campaign_id: UUID, shown: Shown, proposal: Proposal) ->
 
     NotFound, NotAllowed, Stale where another version is there by now, Conflict once the campaign is closed, Invalid.
     """
-    campaign_for(by, campaign_id)
-    require_may_propose(by)
-    digest = keyed_digest(canonical(body_of(proposal) | {"after": shown.digest}))
     with transaction.atomic():
+        campaign_for(by, campaign_id)
+        require_may_propose(by)
+        sender = check_terms(proposal)
+        digest = keyed_digest(canonical(body_of(proposal) | {"after": shown.digest}))
         campaign = Campaign.objects.select_for_update(no_key=True).get(id=campaign_id)
         if Version.objects.filter(campaign_id=campaign.id, body_digest=digest).exists():
             return campaign  # the second click of a double click
@@ -83,7 +86,7 @@ def revise(*, by: Actor, campaign_id: UUID, shown: Shown, proposal: Proposal) ->
         if newest.digest != shown.digest:
             raise another_version(newest)
         refuse_closed(campaign)
-        sender = _checked(by, proposal)
+        _refuse_list(by, proposal)
         versions.renew(campaign, proposal, by=by, sender=sender, body_digest=digest)
         return campaign
 
@@ -99,8 +102,8 @@ def refuse_closed(campaign: Campaign) -> None:
         )
 
 
-def _begin(by: Proposer, proposal: Proposal, digest: str) -> Campaign:
-    sender = _checked(by, proposal)
+def _begin(by: Proposer, proposal: Proposal, sender: Mailbox, digest: str) -> Campaign:
+    _refuse_list(by, proposal)
     campaign = Campaign.objects.create(
         workspace_id=current_workspace(),
         runtime_id=None if isinstance(by, Actor) else by.runtime_id,
@@ -115,19 +118,10 @@ def _begin(by: Proposer, proposal: Proposal, digest: str) -> Campaign:
     return campaign
 
 
-def _checked(by: Proposer, proposal: Proposal) -> Mailbox:
-    """The sender; Invalid for a header field that cannot be written, or a list that cannot be used."""
-    sender = check_mailbox(proposal.sender)
-    if isinstance(sender, Refused):
-        raise Invalid("from", sender.reason)
-    reply_to = check_mailbox(proposal.reply_to) if proposal.reply_to else None
-    if isinstance(reply_to, Refused):
-        raise Invalid("reply_to", reply_to.reason)
-    if reason := check_header(proposal.subject):
-        raise Invalid("subject", reason)
+def _refuse_list(by: Proposer, proposal: Proposal) -> None:
+    """Invalid for a list that cannot be used, or not by them."""
     if proposal.dataset_id is not None:
         filling.usable(_list_of(by, proposal.dataset_id), proposal.where)
-    return sender
 
 
 def _list_of(by: Proposer, dataset_id: UUID) -> Dataset:

@@ -101,6 +101,11 @@ _ONCE_MORE = _NEXT.format(
 )
 
 
+def begin_batch() -> None:
+    """Before the rounds of a batch, each of which is the same statement."""
+    prepared.plan_anew()
+
+
 @transaction.atomic
 def upcoming(*, held: Claim, sealed: Sealed, after: int, at_most: int) -> list[Planned]:
     """Who is next, in order: whoever was not tried yet, beyond position `after`; then those who have waited.
@@ -185,9 +190,9 @@ _NEWEST = """(j.delivery_id is not null or not exists (select from approvals_ver
 # One statement, since this is the price of each message. Campaign and job stay as they are until the commit: a stop
 # takes the campaign's row, and the clock the job's, so whoever comes second sees what the first one did. Outcomes are
 # settled by whoever made their intent, lease or no lease. Whatever forbids a message is asked where its row is opened.
-# It is planned once, maybe at a campaign's beginning, when few rows have a state that many will have. So state and
-# version are written as no index knows them, and rows are found by their ids; `offset 0` has what forbids a message
-# looked up for each row, instead of joined.
+# It is planned once a batch, maybe when few rows have a state that many will have. So state and version are written as
+# no index knows them, and rows are found by their ids; `offset 0` has what forbids a message looked up for each row,
+# instead of joined.
 _TURN = prepared.Statement(f"""
     with mine as materialized (
       select {_MAY} and {_NEWEST} as may, c.agent from approvals_campaign c

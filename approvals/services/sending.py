@@ -10,11 +10,12 @@ from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast, Now
 
 from approvals.models import Campaign, Decision, Delivery, Job, Member, Version, Workspace
+from approvals.rules.callbacks import FINISHED
 from approvals.rules.content import Content
 from approvals.rules.decisions import TOO_LATE
 from approvals.rules.permissions import allowed
 from approvals.selectors.attachments import attached_to
-from approvals.services import jobs
+from approvals.services import callbacks, jobs
 from approvals.services.jobs import Claim
 
 PATIENCE = 4  # how many times longer each wait for one recipient is than the one before it
@@ -222,6 +223,7 @@ def _finish_campaign(campaign: Campaign, held: Claim) -> None:
                 "update approvals_campaign set status = 'finished', finished_at = clock_timestamp() where id = %s",
                 [campaign.id],
             )
+        callbacks.note(campaign_id=campaign.id, type=FINISHED)
 
 
 def _left(held: Claim) -> QuerySet[Delivery]:

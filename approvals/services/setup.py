@@ -27,7 +27,7 @@ from approvals.models import Member, Observation, Runtime, Token, User, Workspac
 from approvals.rules import webhooks
 from approvals.rules.addresses import check_header
 from approvals.rules.permissions import ROLES
-from approvals.rules.urls import base_url_given, database_url_given
+from approvals.rules.urls import base_url_given, callback_url_given, database_url_given
 from approvals.services import decisions, secrets
 
 LONGEST_NAME = 200
@@ -52,7 +52,7 @@ class AddedMember:
 
 @dataclass(frozen=True, slots=True)
 class AddedRuntime:
-    """A new runtime and the secret that its requests are signed with; empty where no request is signed (adk)."""
+    """A new runtime and the secret that its requests are signed with; empty where no request is signed."""
 
     runtime: Runtime
     signing_secret: str
@@ -145,11 +145,13 @@ def add_runtime(
     time_limit_s: int = 21_600,
     writes_ahead: bool = False,
     hides_calls: bool = False,
+    callback_url: str = "",
 ) -> AddedRuntime:
     """A runtime that may report and, with a base URL, be asked to start runs again.
 
     One of the kind adk does not report: its own store is read, from the next moment on. `database_url` says where that
-    is, and is kept encrypted; the log names host and database only.
+    is, and is kept encrypted; the log names host and database only. At `callback_url` it is told what became of its
+    campaigns, signed, so that one of the kind adk has a secret then too.
     """
     may_set_up(by)
     name = line("name", name)
@@ -158,7 +160,8 @@ def add_runtime(
     _fitting(kind, database_url, writes_ahead=writes_ahead, hides_calls=hides_calls)
     observed = kind == "adk"
     store = database_url_given(database_url) if observed else ""
-    secret = "" if observed else webhooks.new_secret()
+    callback_url = callback_url_given(callback_url)
+    secret = "" if observed and not callback_url else webhooks.new_secret()
     runtime = Runtime(
         workspace_id=current_workspace(),
         name=name,
@@ -170,9 +173,11 @@ def add_runtime(
         hides_calls=hides_calls,
         signing_secret=secrets.seal(secret) if secret else b"",
         database_url=secrets.seal(store) if store else b"",
+        callback_url=callback_url,
     )
     said = ["name", "kind", "base_url", "silence_s", "time_limit_s"]
     said.append("hides_calls" if observed else "writes_ahead")
+    said += ["callback_url"] if callback_url else []
     evidence = {field: getattr(runtime, field) for field in said}
     taken = f'There is already a runtime "{name}" in this workspace.'
     if observed:

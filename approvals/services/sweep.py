@@ -29,8 +29,9 @@ def due(*, at_most: int) -> list[Due]:
         cursor.execute(
             "select what, workspace_id, id, kind, fence from due(%s)"
             " union all select what, workspace_id, id, kind, fence from due_imports(%s)"
+            " union all select what, workspace_id, id, kind, fence from due_callbacks(%s)"
             " union all select what, workspace_id, id, kind, fence from due_calls(%s)",
-            [at_most, at_most, at_most],
+            [at_most] * 4,
         )
         return [Due(*row) for row in cursor.fetchall()]
 

@@ -29,7 +29,8 @@ grant update (password, last_login, name, is_active) on approvals_user to @prefi
 grant select, insert on approvals_workspace, approvals_member, approvals_runtime, approvals_token, approvals_payload,
   approvals_run, approvals_event, approvals_decision, approvals_job, approvals_campaign, approvals_version,
   approvals_audiencerow, approvals_delivery, approvals_observation, approvals_agentsession, approvals_storedrow,
-  approvals_dataset, approvals_datasetrow, approvals_suppression, approvals_attachment, approvals_versionattachment
+  approvals_dataset, approvals_datasetrow, approvals_suppression, approvals_attachment, approvals_versionattachment,
+  approvals_callback
   to @prefix@_app;
 grant select on approvals_callevent, approvals_toolcall, approvals_runtool, approvals_queueitem,
   approvals_calledcampaign to @prefix@_app;
@@ -38,7 +39,8 @@ grant select, insert, update on approvals_beat to @prefix@_app;
 grant select on approvals_place to @prefix@_app;
 grant update (hold_s, messages_per_minute, next_message_at) on approvals_workspace to @prefix@_app;
 grant update (roles) on approvals_member to @prefix@_app;
-grant update (base_url, silence_s, time_limit_s, writes_ahead, database_url, hides_calls, campaign_tools)
+grant update (base_url, silence_s, time_limit_s, writes_ahead, database_url, hides_calls, callback_url, signing_secret,
+  campaign_tools)
   on approvals_runtime to @prefix@_app;
 grant update (revoked_at) on approvals_token to @prefix@_app;
 grant update (due_at, lease_until, fence, trouble, notice, troubled_since, read_at, version, facts, asked_at,
@@ -46,6 +48,7 @@ grant update (due_at, lease_until, fence, trouble, notice, troubled_since, read_
 grant update (due_at, lease_until, fence, notice, total, addressable, duplicate, suppressed, refused, formulas, trouble,
   ended_at) on approvals_dataset to @prefix@_app;
 grant update (released_at) on approvals_suppression to @prefix@_app;
+grant update (status, attempts, due_at, lease_until, fence, answer, told_at) on approvals_callback to @prefix@_app;
 grant update (updated_at) on approvals_agentsession to @prefix@_app;
 grant update (digest, deleted_at) on approvals_storedrow to @prefix@_app;
 grant update (status, started_at, silent_after, overlong_after, ended_at, interrupted_at, interrupted_why,
@@ -86,6 +89,8 @@ grant select (workspace_id, runtime_id, due_at, lease_until, fence, troubled_sin
   to @prefix@_sweep;
 grant select (id, workspace_id, due_at, lease_until, fence, ended_at) on approvals_dataset to @prefix@_sweep;
 grant select (id, workspace_id) on approvals_delivery to @prefix@_sweep;
+grant select (id, workspace_id, campaign_id, number, status, due_at, lease_until, fence) on approvals_callback
+  to @prefix@_sweep;
 grant select (workspace_id, seq, at, kind, hash) on approvals_decision to @prefix@_sweep;
 grant select (workspace_id, item_id, word, at) on approvals_itemword to @prefix@_search;
 grant select (workspace_id, decision_id, word, at) on approvals_decisionword to @prefix@_search;
@@ -94,10 +99,11 @@ grant execute on function folded(text), bare(text), typed_words(text), last_word
 set role @prefix@_sweep;
 revoke all on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer), overdue_jobs(interval),
   observed_stores(interval), log_anchors(timestamptz), log_heads(), due_imports(integer), home_of_delivery(uuid),
-  due_calls(integer) from public, @prefix@_ingest;
+  due_callbacks(integer), due_calls(integer)
+  from public, @prefix@_ingest;
 grant execute on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer),
   overdue_jobs(interval), observed_stores(interval), log_anchors(timestamptz), log_heads(), due_imports(integer),
-  home_of_delivery(uuid), due_calls(integer) to @prefix@_app;
+  home_of_delivery(uuid), due_callbacks(integer), due_calls(integer) to @prefix@_app;
 set role @prefix@_search;
 revoke all on function search_items(text, integer), search_decisions(text, integer), items_with(text, integer),
   decisions_with(text, integer) from public, @prefix@_ingest;

@@ -48,9 +48,7 @@ class Batch:
         self._held, self._sealed, self._lines = held, sealed, lines
         self._deadline, self._latest = deadline, latest
         self._ahead = Ahead(held, sealed)
-        self._made: dict[
-            UUID, tuple[Planned, Message | Ending]
-        ] = {}  # for whoever comes after those under way
+        self._made: dict[UUID, tuple[Planned, Message | Ending]] = {}  # for whoever is next
         self._left: int = settings.SEND_BATCH
         self._streak = 0
         self._ours = True
@@ -58,9 +56,10 @@ class Batch:
 
     def run(self) -> tuple[Trouble | None, float]:
         """(what stopped the channel as a whole, in how many seconds the pace allows the next message)."""
+        rounds.begin_batch()
         endings: list[Ending] = []
         while True:
-            wanted = self._offer() if self._goes_on() else {}
+            wanted = self._next() if self._goes_on() else []
             wait_s = 0.0
             if wanted or endings:
                 endings, wait_s = self._turn(endings, wanted)
@@ -78,16 +77,6 @@ class Batch:
         stops = self._trouble is not None or not self._ours or self._left <= 0 or leaving.asked()
         return not stops and time.monotonic() < self._deadline
 
-    def _offer(self) -> dict[UUID, tuple[Planned, Message | Ending]]:
-        """Whoever is next, as many as there are connections free, begun already unless the pace may hold them back."""
-        wanted: dict[UUID, tuple[Planned, Message | Ending]] = {}
-        for planned in self._ahead.take(min(self._lines.free(), self._left)):
-            message = self._message(planned)
-            if isinstance(message, Message) and not planned.skip and not self._sealed.paced:
-                self._lines.offer(planned.delivery_id, message, deadline=self._latest)
-            wanted[planned.delivery_id] = planned, message
-        return wanted
-
     def _message(self, planned: Planned) -> Message | Ending:
         """Made before, unless its second, which the message tells, is over."""
         made_for, message = self._made.pop(planned.delivery_id, (None, None))
@@ -95,23 +84,19 @@ class Batch:
             return message
         return message_for(self._sealed.content, planned)
 
-    def _make_ahead(self) -> None:
-        """While the database works: bodies follow where they are asked for, and the next messages are made."""
-        self._lines.move()
-        for planned in self._ahead.next(min(settings.SEND_CONNECTIONS, self._left)):
-            if planned.delivery_id not in self._made:
-                self._made[planned.delivery_id] = planned, message_for(self._sealed.content, planned)
+    def _next(self) -> list[Planned]:
+        """Whoever is next, as many as there are connections free."""
+        return self._ahead.take(min(self._lines.free(), self._left))
 
-    def _turn(
-        self, endings: Sequence[Ending], wanted: dict[UUID, tuple[Planned, Message | Ending]]
-    ) -> tuple[list[Ending], float]:
+    def _turn(self, endings: Sequence[Ending], wanted: Sequence[Planned]) -> tuple[list[Ending], float]:
         """Commit a round and let its messages go; (what ended without a word to the server, how long to wait)."""
+        begun: dict[UUID, Message | Ending] = {}
         turned = rounds.turn(
             held=self._held,
             sealed=self._sealed,
             endings=endings,
-            wanted=[planned for planned, _ in wanted.values()],
-            meanwhile=self._make_ahead,
+            wanted=wanted,
+            meanwhile=lambda: self._begin(wanted, begun),
         )
         if endings:
             faults.point("send.settled")
@@ -119,20 +104,38 @@ class Batch:
             faults.point("send.intent")
         self._ours = turned.ours and len(turned.settled) == len(endings)
         ended: list[Ending] = []
-        for id, (_, message) in wanted.items():
+        for planned in wanted:
+            id = planned.delivery_id
             if id not in turned.opened:
                 self._lines.withdraw(id)
-            elif isinstance(message, Ending):
+                continue
+            message = begun.get(id) or self._offer(planned)
+            if isinstance(message, Ending):
                 ended.append(message)
             else:
-                if self._sealed.paced:
-                    self._lines.offer(id, message, deadline=self._latest)
                 self._lines.release(id)
         self._left -= len(turned.opened)
-        self._ahead.put_back(
-            [planned for planned, _ in wanted.values() if planned.delivery_id in turned.early]
-        )
+        self._ahead.put_back([planned for planned in wanted if planned.delivery_id in turned.early])
         return ended, turned.wait_s
+
+    def _begin(self, wanted: Sequence[Planned], begun: dict[UUID, Message | Ending]) -> None:
+        """While the database works: begin with these messages, make those after them, and send the bodies asked for.
+
+        Where the pace may hold somebody back, nobody's message is begun yet.
+        """
+        if not self._sealed.paced:
+            begun |= {planned.delivery_id: self._offer(planned) for planned in wanted}
+        for planned in self._ahead.next(min(settings.SEND_CONNECTIONS, self._left)):
+            if planned.delivery_id not in self._made:
+                self._made[planned.delivery_id] = planned, message_for(self._sealed.content, planned)
+        self._lines.move()
+
+    def _offer(self, planned: Planned) -> Message | Ending:
+        """Begin with a message, up to its final dot; why not, where there is none."""
+        message = self._message(planned)
+        if isinstance(message, Message):
+            self._lines.offer(planned.delivery_id, message, deadline=self._latest)
+        return message
 
     def _collect(self, until: float) -> list[Ending]:
         outcomes = self._lines.collect(deadline=until)

@@ -86,7 +86,7 @@ class Runtime:
             heartbeat_s=heartbeat_s,
             goes_on=self._state.goes_on,
         )
-        self._door = Door((config.host, config.port), config.secret, self._take)
+        self._door = Door((config.host, config.port), config.secret, self._take, self._hear)
 
     @property
     def port(self) -> int:
@@ -132,6 +132,13 @@ class Runtime:
         if self._state.take(message_id, order["job_id"]):
             self._say(f"Replaying {order['agent']} as run {order['run_id']}.")
             self._play(script, order["run_id"], order["input"])
+
+    def _hear(self, message_id: str, news: dict[str, Any]) -> None:
+        """Say what became of a campaign, once however often it is told."""
+        about = news.get("data")
+        if isinstance(about, dict) and self._state.take(message_id):
+            comment = f" {about['comment']}" if about.get("comment") else ""
+            self._say(f"The campaign {about.get('external_id')} is {about.get('status')} now.{comment}")
 
     def _play(self, script: Script, run_id: str, given: Mapping[str, Any]) -> None:
         journal = Journal(self._api, run_id)

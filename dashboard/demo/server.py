@@ -1,4 +1,4 @@
-"""The demo runtime's door: `POST /replays`, open only to requests signed in the Standard Webhooks format."""
+"""The demo runtime's door: `POST /replays` and `POST /told`, open only to what is signed as Standard Webhooks say."""
 
 import base64
 import hashlib
@@ -28,14 +28,15 @@ class Refused(Exception):
 
 
 class Door(ThreadingHTTPServer):
-    """Takes orders for replays; `take(message_id, order)` starts one, or raises Refused."""
+    """Takes orders for replays; `take(message_id, order)` starts one, or raises Refused. `hear` gets other news."""
 
     daemon_threads = True
 
-    def __init__(self, address: tuple[str, int], secret: str, take: Take) -> None:
+    def __init__(self, address: tuple[str, int], secret: str, take: Take, hear: Take) -> None:
         super().__init__(address, _Handler)
         self.secret = secret
         self.take = take
+        self.hear = hear
 
     def server_bind(self) -> None:
         """Bind without asking the resolver for a name, as the parent would."""
@@ -58,7 +59,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         try:
-            order = self._order()
+            given = self._given()
+            if self.path == "/told":
+                self.server.hear(self.headers["webhook-id"], given)
+                return self._answer(HTTPStatus.OK, {})
+            order = _checked(given)
             self.server.take(self.headers["webhook-id"], order)
         except Refused as refused:
             self._answer(refused.status, {"detail": refused.detail})
@@ -68,8 +73,8 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: what matters is told by the runtime."""
 
-    def _order(self) -> dict[str, Any]:
-        if self.path != "/replays":
+    def _given(self) -> dict[str, Any]:
+        if self.path not in ("/replays", "/told"):
             raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
         length = self.headers.get("content-length", "")
         if not length.isdecimal():
@@ -122,6 +127,10 @@ def _parsed(body: bytes) -> dict[str, Any]:
         raise Refused(HTTPStatus.BAD_REQUEST, "The body is not JSON.") from None
     if not isinstance(order, dict):
         raise Refused(HTTPStatus.BAD_REQUEST, "The body must be an object.")
+    return order
+
+
+def _checked(order: dict[str, Any]) -> dict[str, Any]:
     for name in FIELDS:
         if not isinstance(order.get(name), str) or not order[name]:
             raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"The field {name} is missing.")

@@ -75,6 +75,17 @@ class CampaignToolForm(forms.Form):
     )
 
 
+class CallbackForm(forms.Form):
+    """Where a runtime is told what became of its campaigns."""
+
+    callback_url = forms.CharField(
+        label="Callback address",
+        required=False,
+        widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
+        help_text="https://agents.example/callbacks; leave it empty, and nobody is told.",
+    )
+
+
 class SendingForm(forms.Form):
     """How the workspace sends what was approved."""
 

@@ -50,7 +50,7 @@ def _line(effect: Effect, places: Places, now: datetime) -> EffectLine:
         state=_state(effect),
         at=when(effect.at, now) if effect.at else None,
         answer=summary_line(effect.answer, 1_000),
-        of=None if effect.what == "run" else Link(summary_line(effect.item, 100), _url(effect, places)),
+        of=None if effect.what == "run" else Link(summary_line(effect.item, 100), _of(effect, places)),
         mark=reveal_line(effect.message_id or effect.call_id) if effect.what != "run" else NOTHING,
         entries=tuple(
             Link(
@@ -61,8 +61,14 @@ def _line(effect: Effect, places: Places, now: datetime) -> EffectLine:
     )
 
 
+def _of(effect: Effect, places: Places) -> str:
+    return places.campaign(effect.item_id) if effect.what == "delivery" else _url(effect, places)
+
+
 def _url(effect: Effect, places: Places) -> str:
-    if effect.what in ("delivery", "test"):
+    if effect.what == "delivery":  # the very message, of whichever version it is
+        return places.campaign(effect.item_id, f"to={effect.id}")
+    if effect.what == "test":
         return places.campaign(effect.item_id)
     page = places.run(effect.item_id)
     return f"{page}#{anchor_of(effect.seq)}" if effect.what == "call" else page

@@ -1,23 +1,28 @@
 """Filling the campaign's page: what would be sent to whom, and the decisions that are possible now."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from approvals.selectors.campaign_versions import Said, VersionFacts
 from approvals.selectors.campaigns import CampaignFacts, Left, Trouble
 from approvals.selectors.decisions import Entry
 from dashboard.forms import campaigns as form
 from dashboard.presenters.ages import due, when
 from dashboard.presenters.build_campaign_acts import Timing, acts_of, troubled_of
 from dashboard.presenters.build_decisions import decision_line
-from dashboard.presenters.build_sending import progress_of, state_of
+from dashboard.presenters.build_proposals import CLOSED
+from dashboard.presenters.build_sending import earlier_of, progress_of, state_of
+from dashboard.presenters.build_untold import tell_again_of
+from dashboard.presenters.build_versions import versions_of
 from dashboard.presenters.campaigns import (
     Audience,
     CampaignPage,
     Count,
     Excluded,
     Preview,
+    ResolveDeliveries,
 )
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.parts import NOTHING, DecisionLine, Fact, Link, Trail
@@ -27,28 +32,48 @@ from dashboard.presenters.text import count, plain, plural, reveal, reveal_line,
 
 _SENDS = {
     "pending": "What will be sent",
+    "returned": "What was proposed",
     "approved": "What will be sent",
     "rejected": "What would have been sent",
     "sending": "What is being sent",
+    "paused": "What is being sent",
     "finished": "What was sent",
     "stopped": "What was sent until it was stopped",
 }
 _GETS_IT = {
     "pending": "will get it if you approve",
+    "returned": "would get it as it is",
     "approved": "will get it",
     "rejected": "would have got it",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
-    """What stands in the lists of the page; each comes with whether there is more of it."""
+class Troubles:
+    """One page of the deliveries of a version that are in doubt or failed, and whether there are more."""
+
+    of: VersionFacts
+    state: str
+    rows: Sequence[Trouble]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What stands under *Who gets it*: those who get nothing (with whether there are more) or lack a value."""
 
     excluded: tuple[Sequence[Left], bool]
-    in_doubt: tuple[Sequence[Trouble], bool]
-    failed: tuple[Sequence[Trouble], bool]
-    decisions: tuple[Sequence[Entry], bool]
     lacking: tuple[int, UUID | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """What stands in the lists of the page; `decisions` come with whether there are more."""
+
+    listed: Listed
+    troubles: Sequence[Troubles]
+    decisions: tuple[Sequence[Entry], bool]
+    decided: Mapping[str, Said]
 
 
 def campaign_page(
@@ -66,7 +91,7 @@ def campaign_page(
 ) -> CampaignPage:
     """The whole page."""
     places = Places(hand.slug)
-    undecided = facts.status in ("pending", "rejected")
+    undecided = facts.status in ("pending", "returned", "rejected")
     entries, more = lists.decisions
     return CampaignPage(
         title=plain(facts.name[:200]),
@@ -78,7 +103,7 @@ def campaign_page(
         facts=_facts(facts, now),
         sends=_SENDS[facts.status],
         preview=preview,
-        audience=_audience(facts, lists, places, asked),
+        audience=audience_of(facts, lists.listed, places, asked),
         review=review,
         acts=acts_of(facts, hand, timing, now),
         progress=(
@@ -88,45 +113,71 @@ def campaign_page(
                 facts, places=places, back=places.back(asked.back), overdue_s=overdue_s, now=now, alone=False
             )
         ),
-        troubled=tuple(
-            troubled_of(
-                state,
-                rows,
-                facts,
-                hand,
-                more_url=(
-                    places.campaign(facts.id, form.address(asked, **{state: rows[-1].position}))
-                    if more_rows
-                    else ""
-                ),
-                now=now,
-            )
-            for state, (rows, more_rows) in (("in_doubt", lists.in_doubt), ("failed", lists.failed))
-            if rows
-        ),
+        versions=versions_of(facts, lists.decided, places=places, now=now),
+        troubled=troubled_forms(facts, lists.troubles, hand, asked=asked, now=now),
+        untold=tell_again_of(facts, hand),
         decisions=tuple(_decision(entry, facts, places, now) for entry in entries),
         decisions_more=Link("There are older ones in the log", places.decisions()) if more else None,
         run=Link(summary_line(facts.run_name, 100), places.run(facts.run_id)) if facts.run_id else None,
+        new_version=(
+            Link("New version", places.new_version(facts.id))
+            if hand.actor.may("propose") and facts.status not in CLOSED
+            else None
+        ),
+    )
+
+
+def troubled_forms(
+    facts: CampaignFacts, troubles: Sequence[Troubles], hand: Hand, *, asked: form.Asked, now: datetime
+) -> tuple[ResolveDeliveries, ...]:
+    """A form for the deliveries of each version in each state; of one that is not shown here, its page has the rest."""
+    places = Places(hand.slug)
+
+    def more_url(one: Troubles) -> str:
+        if one.of.id != facts.version_id:
+            return places.campaign(facts.id, version=one.of.number) + "#settle"
+        further = form.address(asked, **{one.state: one.rows[-1].position})
+        return places.campaign(facts.id, further, facts.old)
+
+    newest = facts.versions[0].number
+    return tuple(
+        troubled_of(
+            one.state,
+            one.rows,
+            one.of,
+            hand,
+            old=one.of.number != newest,
+            more_url=more_url(one) if one.more else "",
+            now=now,
+        )
+        for one in troubles
     )
 
 
 def _facts(facts: CampaignFacts, now: datetime) -> tuple[Fact, ...]:
+    who = facts.own.proposer_name
     return (
         Fact("Agent", reveal_line(facts.agent)),
-        Fact("Proposed", when(facts.created_at, now)),
+        Fact("Proposed", when(facts.own.created_at, now)),
+        *([Fact("Proposed by", reveal_line(who))] if facts.own.proposer_kind == "member" else []),
         Fact("Id", summary_line(facts.external_id, 100)),
         *([Fact("Version", count(facts.version))] if facts.version > 1 else []),
         Fact("Digest", facts.digest[:12]),
     )
 
 
-def _audience(facts: CampaignFacts, lists: Lists, places: Places, asked: form.Asked) -> Audience:
-    rows, more = lists.excluded
-    lacking, first = lists.lacking
-    here = places.campaign(facts.id, form.address(asked, excluded=0))
+def audience_of(facts: CampaignFacts, listed: Listed, places: Places, asked: form.Asked) -> Audience:
+    """Who gets it and who does not."""
+    rows, more = listed.excluded
+    lacking, first = listed.lacking
+    gets_it = "could be reached" if facts.old else _GETS_IT.get(facts.status, "can be reached")
+
+    def here(**changes: str | int) -> str:
+        return places.campaign(facts.id, form.address(asked, **changes), facts.old)
+
     return Audience(
         counts=(
-            Count(_GETS_IT.get(facts.status, "can be reached"), count(_reached(facts)), "ok"),
+            Count(gets_it, count(_reached(facts)), "ok"),
             Count("excluded", count(facts.excluded), "warn" if facts.excluded else "quiet"),
             Count("in the list", count(facts.counts["total"])),
         ),
@@ -139,22 +190,20 @@ def _audience(facts: CampaignFacts, lists: Lists, places: Places, asked: form.As
             for row in rows
         ),
         excluded_title=f"{count(facts.excluded)} {'gets' if facts.excluded == 1 else 'get'} nothing, and why",
-        more_url=(
-            places.campaign(facts.id, form.address(asked, excluded=rows[-1].position)) + "#audience"
-            if more
-            else ""
-        ),
-        first_url=f"{here}#audience" if asked.excluded else "",
+        more_url=f"{here(excluded=rows[-1].position)}#audience" if more else "",
+        first_url=f"{here(excluded=0)}#audience" if asked.excluded else "",
         open=bool(asked.excluded) or len(rows) <= 10,
         lacking=_lacking(lacking, facts) if lacking else "",
-        lacking_all_url=places.recipients(facts.id, "show=lacking") if lacking > 1 else "",
-        lacking_url=places.campaign(facts.id, form.address(asked, to=str(first))) if first else "",
+        lacking_all_url=places.recipients(facts.id, "show=lacking", facts.old) if lacking > 1 else "",
+        lacking_url=here(to=str(first)) if first else "",
+        earlier=earlier_of(facts) if facts.status in ("pending", "returned") and not facts.old else "",
     )
 
 
 def _reached(facts: CampaignFacts) -> int:
     """Before it is sent nobody counts who was erased."""
-    return facts.counts["planned"] if facts.status == "pending" else facts.recipients
+    waits = facts.status in ("pending", "returned") and not facts.old
+    return facts.counts["planned"] if waits else facts.recipients
 
 
 def _lacking(number: int, facts: CampaignFacts) -> str:

@@ -55,6 +55,7 @@ def lists_page(
         older=places.datasets(f"before={shown[-1].created_at.isoformat()}") if more else "",
         empty=None if shown else Empty("No list yet", "Send a CSV file below; it is read within seconds."),
         suppressions=Link("Who is not to be written to", places.suppressions()),
+        new=Link("New campaign", places.new_campaign()),
     )
 
 
@@ -73,7 +74,7 @@ def progress_of(dataset: Dataset, places: Places) -> Progress:
     status = status_of(dataset)
     total, done = dataset.total or 0, dataset.stored
     if status == "ready":
-        text = _counted(dataset)
+        text = counted(dataset)
     elif status == "failed":
         text = "Nothing of it was kept. Correct the file and send it again."
     elif total:
@@ -87,10 +88,16 @@ def progress_of(dataset: Dataset, places: Places) -> Progress:
         total=total if status == "importing" else 0,
         trouble=reveal_line(dataset.trouble or dataset.notice),
         url=places.dataset_live(dataset.id) if status in ("waiting", "importing") else "",
+        write=(
+            Link("Write to this list", places.new_campaign(f"list={dataset.id}"))
+            if status == "ready" and dataset.addressable
+            else None
+        ),
     )
 
 
-def _counted(dataset: Dataset) -> str:
+def counted(dataset: Dataset) -> str:
+    """How many rows of a list that is ready are what."""
     parts = [f"{getattr(dataset, state):,} {state}" for state in STATES if getattr(dataset, state)]
     rows = "row" if dataset.total == 1 else "rows"
     return f"{dataset.total:,} {rows}: {', '.join(parts)}."

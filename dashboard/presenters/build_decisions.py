@@ -16,6 +16,7 @@ from dashboard.presenters.text import plain, summary_line
 # In the order of the filter: first what is decided most. What happens to `{x}`, and the word for it.
 DID: Mapping[str, str] = {
     "approve": "approved {x}",
+    "return_campaign": "returned {x} to whoever proposed it",
     "reject": "rejected {x}",
     "replay": "started {x} again",
     "force_replay": "forced a replay of {x}",
@@ -32,12 +33,15 @@ DID: Mapping[str, str] = {
     "send_again": "had {x} sent once more",
     "cancel_replay": "took back the replay of {x}",
     "cancel_send": "took back the approval of {x}",
+    "pause_send": "paused the sending of {x}",
     "stop": "stopped {x}",
+    "new_version": "proposed another version of {x}",
     "refused": "was refused a decision on {x}",
     "outcome": "wrote down what came of {x}",
     "resume_replay": "let the replay of {x} go on",
     "resume_send": "let the sending of {x} go on",
     "send_test": "asked for a test of {x}",
+    "tell_again": "had the agent told again about {x}",
     "suppress": "put {x} on the list of who is not to be written to",
     "unsuppress": "let {x} be written to again",
     "dataset_imported": "imported the list {x}",

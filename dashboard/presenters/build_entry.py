@@ -38,6 +38,7 @@ _GIVEN = {
     "state": "State then",
     "reply": "The server said",
     "version": "Version",
+    "was": "The campaign before",
     "to_send": "People who would get it",
     "excluded": "Excluded",
     "attached": "Attached files",
@@ -85,9 +86,11 @@ _GIVEN = {
     "tests_taken_back": "Tests taken back",
     "tests_in_doubt": "Tests in doubt",
 }
-_STATES = ("status", "run_status")
+_STATES = ("status", "run_status", "was")
 _CAME_OF_IT = {
     "reject": "Nothing was sent. Whoever proposed it can read the comment.",
+    "return_campaign": "Nothing was sent. Whoever proposed it can read the comment, and propose another version.",
+    "pause_send": "What was under way ended; nothing more went out until somebody let it go on.",
     "declare_interrupted": "The run counted as interrupted from then on and waited for a decision.",
     "dismiss": "It left the queue.",
     "reopen": "It waited for a decision again.",
@@ -96,6 +99,7 @@ _CAME_OF_IT = {
     "stop_replay": "The run counted as interrupted from then on. A call that was under way may still have happened.",
     "cancel_replay": "The replay was taken back before a worker had it. Nothing was started.",
     "cancel_send": "It was taken back before anything was sent, and waits for a decision again.",
+    "new_version": "It takes the place of the version before, and needs an approval of its own.",
     "stop": "What had not been sent by then is not sent.",
     "refused": "Nothing: it was refused, and nothing was done.",
     "outcome": "This entry says what came of an earlier one.",

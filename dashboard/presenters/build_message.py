@@ -185,17 +185,18 @@ def _picker(facts: CampaignFacts, chosen: Chosen, places: Places, asked: form.As
     def url(delivery_id: UUID | None) -> str:
         if delivery_id is None:
             return ""
-        return places.campaign(facts.id, form.address(asked, to=str(delivery_id)))
+        return places.campaign(facts.id, form.address(asked, to=str(delivery_id)), facts.old)
 
+    here = places.campaign(facts.id, version=facts.old)
     recipient = chosen.recipient
     if recipient is None:
-        return Picker(action=places.campaign(facts.id), chosen="", place="")
+        return Picker(action=here, chosen="", place="")
     place = f"{count(recipient.number)} of {count(facts.recipients)}"
-    if facts.status not in ("pending", "rejected"):
+    if facts.old or facts.status not in ("pending", "returned", "rejected"):
         place += f", {chips.delivery_state(recipient.state).label.lower()}"
     typed = asked.to if not chosen.found and asked.delivery_id is None else ""
     return Picker(
-        action=places.campaign(facts.id),
+        action=here,
         chosen=typed or recipient.address,
         place=place,
         choices=tuple(

@@ -45,6 +45,7 @@ def queue_page(
     older: Position | None,
     told: Told,
     choices: Choices,
+    may_propose: bool,
     now: datetime,
 ) -> QueuePage:
     """The whole page; `older` is the place behind the last row where there is more."""
@@ -58,6 +59,7 @@ def queue_page(
         empty=None if items else _empty(places, asked),
         older_url=places.queue(form.address(wanted, after=older)) if older else "",
         first_url=places.queue(form.address(wanted)) if asked.after else "",
+        new=Link("New campaign", places.new_campaign()) if may_propose else None,
     )
 
 
@@ -93,17 +95,17 @@ def _row(
 ) -> QueueRow:
     tries = told.attempts.get(item.id, ())
     mailing = told.mailings.get(item.id)
+    state = chips.queue_state(item.kind, item.state)
     if mailing:
         said, risk = did.mailing_in_short(mailing, item.state), did.mailing_risk(mailing, item.state)
+        state = did.mailing_state(mailing, item.state)
     else:
         said, risk = did.lineage_in_short(tries, item.state), did.lineage_risk(tries)
     return QueueRow(
         kind=_KIND.get(item.kind, item.kind),
         title=summary_line(item.title),
         url=places.item(item.kind, item.target_id, back),
-        state=chips.held(plain(did.held_in(tries)[:120]))
-        if item.state == "awaiting"
-        else chips.queue_state(item.kind, item.state),
+        state=chips.held(plain(did.held_in(tries)[:120])) if item.state == "awaiting" else state,
         risk=risk,
         agent=reveal_line(item.agent),
         did=summary_line(said, 240),

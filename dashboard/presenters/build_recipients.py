@@ -16,7 +16,12 @@ from dashboard.presenters.places import Places
 from dashboard.presenters.review import RecipientLine, RecipientsPage
 from dashboard.presenters.text import count, plain, reveal_line, summary_line
 
-_LEFT_OUT = {"duplicate": Chip("Duplicate"), "refused": Chip("Cannot be addressed", "warn")}
+_LEFT_OUT = {
+    "duplicate": Chip("Duplicate"),
+    "suppressed": Chip("Not to be written to", "warn"),
+    "refused": Chip("Cannot be addressed", "warn"),
+    "already_sent": Chip("Reached before"),
+}
 _SKIPPED = "Not sent: the campaign was stopped, or the recipient erased, before their turn came."
 _ERASED = "Everything about this recipient was erased."
 
@@ -33,11 +38,17 @@ def recipients_page(
 ) -> RecipientsPage:
     """One page of the list. `may_trace`: whether the reader may ask who allowed a message."""
     found, more = rows
-    here = places.recipients(facts.id)
+    here = places.recipients(facts.id, version=facts.old)
+    of_version = f", version {count(facts.version)}" if facts.old else ""
+    up = f"Version {count(facts.version)}" if facts.old else "The campaign"
+
+    def asking(**changes: str | int) -> str:
+        return places.recipients(facts.id, form.address(asked, **changes), facts.old)
+
     return RecipientsPage(
-        title=f"Recipients of {plain(facts.name[:150])}",
-        heading=summary_line(facts.name, 200),
-        campaign=Link("The campaign", places.campaign(facts.id)),
+        title=f"Recipients of {plain(facts.name[:150])}{of_version}",
+        heading=summary_line(f"{facts.name[:180]}{of_version}", 200),
+        campaign=Link(up, places.campaign(facts.id, version=facts.old)),
         action=here,
         shows=(
             Choice("", "Everybody", not asked.show),
@@ -48,7 +59,9 @@ def recipients_page(
             _line(
                 row,
                 contacts.get(row.delivery_id) if row.delivery_id else None,
-                see_url=places.campaign(facts.id, f"to={row.delivery_id}") if row.delivery_id else "",
+                see_url=(
+                    places.campaign(facts.id, f"to={row.delivery_id}", facts.old) if row.delivery_id else ""
+                ),
                 authority_url=(
                     places.authority(str(row.delivery_id)) if row.delivery_id and row.at and may_trace else ""
                 ),
@@ -56,11 +69,13 @@ def recipients_page(
             )
             for row in found
         ),
-        export=Link("Export these as CSV", places.recipients_csv(facts.id, form.address(asked, after=0))),
+        export=Link(
+            "Export these as CSV", places.recipients_csv(facts.id, form.address(asked, after=0), facts.old)
+        ),
         error=asked.note,
         empty=None if found else _empty(asked, here),
-        more_url=places.recipients(facts.id, form.address(asked, after=found[-1].position)) if more else "",
-        first_url=places.recipients(facts.id, form.address(asked, after=0)) if asked.after else "",
+        more_url=asking(after=found[-1].position) if more else "",
+        first_url=asking(after=0) if asked.after else "",
     )
 
 

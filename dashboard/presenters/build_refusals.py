@@ -30,8 +30,12 @@ TRIED = {
     ("jobs", "give-up"): "take back what is paused of",
     ("campaigns", "approve"): "approve",
     ("campaigns", "reject"): "reject",
+    ("campaigns", "return"): "return",
+    ("campaigns", "pause"): "pause",
+    ("campaigns", "go-on"): "resume the sending of",
     ("campaigns", "take-back"): "take back the approval of",
     ("campaigns", "stop"): "stop",
+    ("campaigns", "new-version"): "propose another version of",
     ("deliveries", "resolve"): "resolve a delivery of",
 }
 _TITLES = {

@@ -45,7 +45,13 @@ _AROUND = 12  # words that are shown beside a change
 _LONGEST_PART = 3_000  # characters of a stretch that went or came
 _MOST_PARTS = 200  # stretches of one text
 _LINKS_OPEN = 5  # links that are shown unfolded
-_BY = {"approve": "approved", "reject": "rejected", "cancel_send": "taken back", "stop": "stopped"}
+DECIDED_AS = {
+    "approve": "approved",
+    "return_campaign": "returned",
+    "reject": "rejected",
+    "cancel_send": "taken back",
+    "stop": "stopped",
+}
 _NO_OTHER = "No campaign of this agent that is anything like this one was approved before."
 _TOO_LONG = "With so many recipients this takes a while, so it is done when you ask for it."
 
@@ -116,7 +122,7 @@ def review_of(
     `ask` is the address that asks for what was left out because of the length of the list; empty where nothing was.
     """
     return Review(
-        everybody=Link("See every recipient", places.recipients(facts.id)),
+        everybody=Link("See every recipient", places.recipients(facts.id, version=facts.old)),
         again=_again(facts, contacts, linked, places) if contacts else (),
         changed=None if ask or contacts is None else _changed(facts, compared, senders, places, now),
         ask=Link("Compare it now", ask) if ask else None,
@@ -211,7 +217,7 @@ def _change(facts: CampaignFacts, one: Compared, places: Places, now: datetime) 
     kept = facts.recipients - lists.came
     return Change(
         about=_about(earlier, now),
-        url="" if earlier.same_campaign else places.campaign(earlier.campaign_id),
+        url=places.campaign(earlier.campaign_id, version=earlier.version if earlier.same_campaign else None),
         differences=tuple(differences),
         same=f"The same as there: {listed(same, 9)}." if same else "",
         people=(f"{plural(kept, 'recipient is', 'recipients are')} in both lists.",),
@@ -227,7 +233,7 @@ def _change(facts: CampaignFacts, one: Compared, places: Places, now: datetime) 
 
 
 def _about(earlier: Earlier, now: datetime) -> SafeString:
-    what = _BY.get(earlier.kind, "decided on")
+    what = DECIDED_AS.get(earlier.kind, "decided on")
     how = f"{what} by {plain(earlier.by)}" if earlier.by else "which nobody decided on"
     at = str(when(earlier.at, now)) if earlier.at else ""
     if earlier.same_campaign:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from django.urls import reverse
 
 from approvals.rules.zones import zone_stored
+from approvals.selectors.campaign_versions import VersionFacts
 from approvals.selectors.campaigns import CampaignFacts
 from approvals.selectors.job_progress import Progress as Job
 from dashboard.presenters import chips
@@ -14,7 +15,7 @@ from dashboard.presenters.campaigns import BarPart, Count, Progress
 from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import Link
 from dashboard.presenters.places import Places
-from dashboard.presenters.text import count, plain
+from dashboard.presenters.text import count, plain, plural
 
 # The states of deliveries in the order of the bar, with the words for so many of them.
 _STATES: tuple[tuple[str, str, Tone], ...] = (
@@ -29,7 +30,7 @@ _YOUNG_S = 30  # of a sending in seconds
 _FAR_S = 600  # from its beginning: nobody counts the seconds
 _SENDING_AGAIN = Chip("Sending again", "info")
 _WITH_WORKER = Chip("Handed to a worker", "info")
-_WITH_PROBLEMS = Chip("Finished with problems", "warn", "It is in doubt or failed for some recipients")
+_UNDECIDED = ("pending", "returned", "rejected")  # nothing of this version was ever sent
 
 
 def state_of(facts: CampaignFacts) -> Chip:
@@ -38,19 +39,26 @@ def state_of(facts: CampaignFacts) -> Chip:
         return chips.queue_state("campaign", "paused")
     if facts.status == "finished" and on_its_way(facts):
         return _SENDING_AGAIN
-    if facts.status == "finished" and (facts.counts["in_doubt"] or facts.counts["failed"]):
-        return _WITH_PROBLEMS
+    if facts.status == "finished" and _problems(facts):
+        return chips.WITH_PROBLEMS
     if facts.status == "approved" and _claimed(facts.job):
         return _WITH_WORKER
     return chips.campaign_state(facts.status)
 
 
+def _problems(facts: CampaignFacts) -> bool:
+    """Whether anybody may have got nothing. What failed under an earlier version counts until somebody settled it."""
+    return bool(facts.total("in_doubt") or facts.counts["failed"] or facts.open_troubles)
+
+
 def on_its_way(facts: CampaignFacts) -> bool:
     """Whether something will still happen by itself."""
+    if facts.status == "paused":
+        return facts.total("attempting") > 0
     if facts.paused:
         return False
     if facts.status in ("finished", "stopped"):  # a person has some sent once more
-        return facts.counts["planned"] + facts.counts["attempting"] > 0
+        return facts.total("planned", "attempting") > 0
     return facts.status in ("approved", "sending")
 
 
@@ -60,18 +68,21 @@ def progress_of(
     """The box that follows the sending. `alone`: as the fragment that takes the place of an earlier one."""
     job, moving = facts.job, on_its_way(facts)
     state = state_of(facts)
+    begun = facts.status not in (*_UNDECIDED, "approved")
     late = job is not None and moving and job.overdue(overdue_s)
     reload = Link(_reload(facts), places.campaign(facts.id, back))
     return Progress(
         url=_with(reverse("campaign_live", args=[places.slug, facts.id]), back),
         state=state,
         text=_text(facts, now),
-        bar=_bar(facts) if facts.status not in ("pending", "rejected", "approved") else (),
-        counts=_counts(facts) if facts.status not in ("pending", "rejected", "approved") else (),
+        earlier=earlier_of(facts),
+        bar=_bar(facts) if begun else (),
+        counts=counts_of(facts.own) if begun else (),
         moving=moving,
         pace=_pace(facts, now),
         can_take_back=facts.status == "approved" and job is not None and job.cancellable,
-        can_stop=facts.status == "sending",
+        can_pause=can_pause(facts),
+        can_stop=facts.status in ("sending", "paused"),
         alarm=(
             f"No worker has taken it for {span((now - job.due_at).total_seconds())}. Tell whoever runs this desk."
             if job is not None and late
@@ -83,29 +94,46 @@ def progress_of(
     )
 
 
+def can_pause(facts: CampaignFacts) -> bool:
+    """Whether anybody can pause it now."""
+    return facts.status == "sending" and not waits_for_somebody(facts)
+
+
+def waits_for_somebody(facts: CampaignFacts) -> bool:
+    """Whether the sending as a whole is paused, by a person or by trouble; then it goes on once somebody says so."""
+    return any(not one.address for one in facts.paused)
+
+
 def _reload(facts: CampaignFacts) -> str:
-    if facts.status == "pending":
+    if facts.status in ("pending", "returned"):
         return "Reload the page to decide again."
-    return (
-        "Reload the page to settle them."
-        if sum(facts.waiting.values())
-        else "Reload the page for its result."
-    )
+    if facts.status == "paused":
+        return "Reload the page to let it go on."
+    return "Reload the page to settle them." if facts.open_troubles else "Reload the page for its result."
 
 
 def _text(facts: CampaignFacts, now: datetime) -> str:
     job = facts.job
     match facts.status:
-        case "pending":
-            return "The approval was taken back. Nothing was sent."
-        case "rejected":
-            return "Nothing was sent."
+        case "pending" | "returned" | "rejected":
+            return _unsent(facts)
         case "approved":
             return PAUSED if facts.paused else _before(job, now)
+        case "paused":
+            under_way = " What is under way still ends." if facts.total("attempting") else ""
+            return f"{_sent(facts)} so far. {PAUSED}{under_way}"
         case "sending":
             return f"{_sent(facts)} so far. {PAUSED if facts.paused else ''}{_rest(job, now)}"
         case _:
             return f"{_tally(facts)}{_open(facts)}"
+
+
+def _unsent(facts: CampaignFacts) -> str:
+    if facts.status != "pending":
+        return "Nothing of it was sent." if facts.before else "Nothing was sent."
+    if facts.before and facts.job is None:
+        return f"Version {count(facts.version)} took the place of what was approved."
+    return "The approval was taken back. Nothing was sent."
 
 
 def _before(job: Job | None, now: datetime) -> str:
@@ -151,31 +179,55 @@ def _sent(facts: CampaignFacts) -> str:
 
 
 def _tally(facts: CampaignFacts) -> str:
-    rest = [
-        f"{count(facts.counts[state])} {words}"
-        for state, words, _ in _STATES[1:]
-        if facts.counts[state] and state != "attempting"
-    ]
+    rest = _rest_of(facts.own, "in_doubt", "failed", "skipped")
     return f"{', '.join([_sent(facts), *rest])}."
 
 
+def tally_of(one: VersionFacts) -> str:
+    """How far a version got, without its end: `150 sent, 2 in doubt`."""
+    return ", ".join(
+        [f"{count(one.counts['sent'])} sent", *_rest_of(one, "in_doubt", "failed", "attempting")]
+    )
+
+
+def _rest_of(one: VersionFacts, *states: str) -> list[str]:
+    return [
+        f"{count(one.counts[state])} {words}"
+        for state, words, _ in _STATES
+        if state in states and one.counts[state]
+    ]
+
+
+def earlier_of(facts: CampaignFacts) -> str:
+    """What went out under earlier versions, and to how many people it was sent together; empty where nothing did."""
+    tried = [one for one in reversed(facts.before) if one.tried]
+    if not tried:
+        return ""
+    said = " ".join(f"Version {count(one.number)} before it: {tally_of(one)}." for one in tried)
+    if facts.status in _UNDECIDED:
+        others = plural(facts.counts["planned"], "other", "others")
+        return f"{said} Whoever got that, or may have, gets nothing more; this version is for {others}."
+    sent = plural(facts.total("sent"), "person", "people")
+    return f"{said} Together with this one it was sent to {sent}."
+
+
 def _open(facts: CampaignFacts) -> str:
-    again = facts.counts["planned"] + facts.counts["attempting"]
+    again = facts.total("planned", "attempting")
     said = f" {count(again)} on the way once more." if again else ""
-    waiting = sum(facts.waiting.values())
-    if waiting:
-        said += f" For {count(waiting)} of them somebody has to say what became of the message."
+    if facts.open_troubles:
+        said += f" For {count(facts.open_troubles)} of them somebody has to say what became of the message."
     return said
 
 
-def _counts(facts: CampaignFacts) -> tuple[Count, ...]:
+def counts_of(one: VersionFacts) -> tuple[Count, ...]:
+    """The deliveries of a version by state, as the legend of its bar."""
     shown = [
-        Count(words, count(facts.counts[state]), tone)
+        Count(words, count(one.counts[state]), tone)
         for state, words, tone in _STATES
-        if facts.counts[state] or state == "sent"
+        if one.counts[state] or state == "sent"
     ]
-    if facts.counts["planned"]:
-        shown.append(Count("to go", count(facts.counts["planned"])))
+    if one.counts["planned"]:
+        shown.append(Count("to go", count(one.counts["planned"])))
     return tuple(shown)
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 from django import forms
 
+from approvals.selectors.callbacks import Untold
 from approvals.selectors.runtimes import Observed, RuntimeRow, State
 from dashboard.presenters.ages import span, when
+from dashboard.presenters.build_untold import untold_lines
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import Empty, Fact, Link, Shown, Trail
 from dashboard.presenters.places import Places
@@ -41,11 +43,22 @@ _NOTHING_LOST = (
 
 
 def setup_page(
-    *, places: Places, runtimes: Sequence[RuntimeRow], form: forms.Form, sending: forms.Form, now: datetime
+    *,
+    places: Places,
+    runtimes: Sequence[RuntimeRow],
+    untold: Sequence[Untold] = (),
+    form: forms.Form,
+    sending: forms.Form,
+    now: datetime,
 ) -> SetupPage:
-    """The whole page; each form is as it stands, or what was sent with what is wrong with it."""
+    """The whole page; each form is as it stands, or what was sent with what is wrong with it.
+
+    `untold` is what the runtimes could not be told.
+    """
     return SetupPage(
-        runtimes=tuple(_box(runtime, places, now, url=places.runtime(runtime.id)) for runtime in runtimes),
+        runtimes=tuple(
+            _box(runtime, places, untold, now, url=places.runtime(runtime.id)) for runtime in runtimes
+        ),
         form=form,
         add_url=places.add_runtime(),
         sending=sending,
@@ -59,13 +72,25 @@ def setup_page(
 
 
 def runtime_page(
-    *, places: Places, runtime: RuntimeRow, form: forms.Form | None, now: datetime
+    *,
+    places: Places,
+    runtime: RuntimeRow,
+    untold: Sequence[Untold] = (),
+    form: forms.Form | None,
+    listening: forms.Form,
+    secret: str = "",
+    now: datetime,
 ) -> RuntimePage:
-    """One runtime; `form` is for another database address, None where none is read."""
+    """One runtime; `form` is for another database address, None where none is read, `listening` for where it is told
+    of its campaigns. `secret` is the signing secret that it got just now.
+    """
     return RuntimePage(
         title=plain(runtime.name),
         trail=Trail(Link("Setup", places.setup())),
-        box=_box(runtime, places, now),
+        box=_box(runtime, places, untold, now),
+        listening=listening,
+        listening_url=places.runtime_callback(runtime.id),
+        secret=secret,
         form=form,
         change_url=places.runtime_database(runtime.id) if form else "",
         tools_url=places.campaign_tools(runtime.id),
@@ -135,7 +160,9 @@ def _looked(state: State, read: Observed, now: datetime) -> Shown:
     return when(read.read_at, now) if read.read_at else "never"
 
 
-def _box(runtime: RuntimeRow, places: Places, now: datetime, *, url: str = "") -> RuntimeBox:
+def _box(
+    runtime: RuntimeRow, places: Places, untold: Sequence[Untold], now: datetime, *, url: str = ""
+) -> RuntimeBox:
     read = runtime.observed
     return RuntimeBox(
         id=str(runtime.id),
@@ -145,6 +172,7 @@ def _box(runtime: RuntimeRow, places: Places, now: datetime, *, url: str = "") -
         reading=reading_of(runtime, places, now, here=not url),
         apps=tuple(_app(name, facts, runtime) for name, facts in sorted(read.facts.items())) if read else (),
         apps_note=_apps_note(runtime),
+        untold=untold_lines(untold, runtime.id, places, now),
     )
 
 
@@ -157,10 +185,12 @@ def _facts(runtime: RuntimeRow) -> list[Fact]:
         facts.append(Fact("ADK version", reveal_line(runtime.observed.version) or "Not known yet"))
     else:
         facts.append(Fact("Reports each call before making it", "yes" if runtime.writes_ahead else "no"))
+    told = reveal_line(runtime.callback_url) if runtime.callback_url else "Nowhere; it asks by itself"
     tools = ", ".join(runtime.campaign_tools)
     return [
         *facts,
         Fact("Interrupted after silence of", span(runtime.silence_s)),
+        Fact("Told of its campaigns at", told),
         Fact("Tools that propose campaigns", summary_line(tools, 300) if tools else "none"),
     ]
 

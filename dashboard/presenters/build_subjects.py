@@ -59,7 +59,7 @@ def run_line(run: Attempt, places: Places, now: datetime) -> RunLine:
 
 
 def _delivery(one: Sent, places: Places, now: datetime, *, may_ask: bool) -> DeliveryLine:
-    undecided = one.state == "planned" and one.campaign_status in ("pending", "rejected")
+    undecided = one.state == "planned" and one.campaign_status in ("pending", "returned", "rejected")
     troubled = one.state in ("failed", "in_doubt", "skipped")
     return DeliveryLine(
         address=reveal_line(one.address),

@@ -3,13 +3,14 @@
 Fragments: `campaigns/page.html#progress` (asks `Progress.url` every `pace` while it moves) and
 `campaigns/page.html#preview` (asked for when another recipient is chosen; the plain form does the same).
 GET fields of the recipient form: `to` (a delivery, or an address). Forms: approve, take back (`acts.Act`: `shown`,
-`next`), reject (`acts.ReasonAct`, field `comment`), stop (`acts.ReasonAct`, field `reason`), resolve
-(`ResolveDeliveries`).
+`next`), pause and go on (the same), return and reject (`acts.ReasonAct`, field `comment`), stop (`acts.ReasonAct`,
+field `reason`), resolve (`ResolveDeliveries`), tell the agent again (`TellAgain`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString
 
@@ -19,6 +20,9 @@ from dashboard.presenters.parts import NOTHING, Choice, DecisionLine, DeliveryLi
 from dashboard.presenters.review import Looks, Review
 from dashboard.presenters.schedule import Schedule
 from dashboard.presenters.trials import Trial
+
+if TYPE_CHECKING:
+    from dashboard.presenters.versions import Versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,7 @@ class Audience:
     lacking: str = ""
     lacking_url: str = ""
     lacking_all_url: str = ""
+    earlier: str = ""  # what became of the versions before
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,9 @@ class BarPart:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the sending is. `can_take_back` and `can_stop` hide the forms that came too late.
+    """How far the sending is. `can_take_back`, `can_pause` and `can_stop` hide the forms that came too late.
+
+    `earlier` is what went out under the versions before.
 
     Served alone, as a fragment, it brings the state in the page's `head` along, and `reload` once the page has more
     to offer than what it was made with.
@@ -148,7 +155,9 @@ class Progress:
     counts: tuple[Count, ...]
     moving: bool
     pace: str = "3s"
+    earlier: str = ""
     can_take_back: bool = False
+    can_pause: bool = False
     can_stop: bool = False
     alarm: str = ""
     task: str = ""
@@ -183,7 +192,7 @@ class ResolveDeliveries(ReasonAct):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PausedSend(Act):
-    """A paused sending: of the campaign, or once more to one recipient. The form resumes it.
+    """A paused sending: of the campaign, or once more to one recipient. The form resumes it, or the campaign as such.
 
     `why` is what somebody has to know first. `give_up` takes a single message back; the campaign as a whole is taken
     back or stopped by its own forms.
@@ -195,6 +204,14 @@ class PausedSend(Act):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TellAgain(Act):
+    """What the agent that proposed it could not be told, and why. The form has it told again."""
+
+    what: str
+    why: SafeString
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignActs:
     """The decisions that this campaign allows now. `binding` says what an approval is bound to."""
 
@@ -202,8 +219,10 @@ class CampaignActs:
     approve_text: str = "Approve"
     binding: str = ""
     later: Schedule | None = None
+    return_: ReasonAct | None = None
     reject: ReasonAct | None = None
     take_back: Act | None = None
+    pause: Act | None = None
     stop: ReasonAct | None = None
     paused: tuple[PausedSend, ...] = ()
     closed: str = ""
@@ -227,7 +246,10 @@ class CampaignPage:
     review: Review
     acts: CampaignActs
     progress: Progress | None = None
+    versions: Versions | None = None
     troubled: tuple[ResolveDeliveries, ...] = ()
+    untold: TellAgain | None = None
     decisions: tuple[DecisionLine, ...] = ()
     decisions_more: Link | None = None
     run: Link | None = None
+    new_version: Link | None = None

@@ -44,12 +44,16 @@ _RUN = {
 }
 _CAMPAIGN = {
     "pending": Chip("Waits for approval", "warn"),
+    "returned": Chip("Returned", "info", "It waits for another version from whoever proposed it"),
     "approved": Chip("Approved, not started", "info"),
     "sending": Chip("Sending", "info"),
+    "paused": _PAUSED,
     "finished": Chip("Finished", "ok"),
     "stopped": Chip("Stopped", "danger"),
     "rejected": Chip("Rejected"),
 }
+# Of a campaign that went through without everybody getting it.
+WITH_PROBLEMS = Chip("Finished with problems", "warn", "It is in doubt or failed for some recipients")
 _DELIVERY = {
     "planned": Chip("Planned"),
     "attempting": Chip("Being sent", "info"),
@@ -117,6 +121,9 @@ _DECISION = {
     "stop_replay": Chip("Replay stopped", "danger"),
     "approve": Chip("Approved", "ok"),
     "reject": Chip("Rejected", "warn"),
+    "return_campaign": Chip("Returned", "warn"),
+    "new_version": Chip("New version", "info"),
+    "pause_send": Chip("Sending paused", "warn"),
     "resolve_delivery": Chip("Resolved", "info"),
     "send_again": Chip("Resolved: sent again", "info"),
     "cancel_replay": Chip("Replay taken back"),
@@ -125,6 +132,7 @@ _DECISION = {
     "resume_replay": Chip("Replay resumed", "info"),
     "resume_send": Chip("Sending resumed", "info"),
     "send_test": Chip("Test to oneself", "info"),
+    "tell_again": Chip("Told again", "info"),
     "suppress": Chip("Suppressed", "warn"),
     "unsuppress": Chip("Released", "info"),
     "erased": Chip("Erased", "warn"),
@@ -150,6 +158,10 @@ _TRIED = {
     "send_again": "second sending",
     "approve": "approval",
     "reject": "rejection",
+    "return_campaign": "return",
+    "pause_send": "pause",
+    "propose": "new campaign",
+    "new_version": "new version",
     "cancel_replay": "withdrawal",
     "cancel_send": "withdrawal",
     "stop": "stop",
@@ -158,6 +170,7 @@ _TRIED = {
     "send_test": "test",
     "runtime_added": "new runtime",
     "dataset_imported": "new list",
+    "tell_again": "news told again",
     "suppress": "suppression",
     "unsuppress": "release",
     "runtime_changed": "change of a runtime",

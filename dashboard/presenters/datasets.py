@@ -22,6 +22,7 @@ class Progress:
     trouble: SafeString
     url: str = ""
     pace: str = "1s"
+    write: Link | None = None  # to a campaign, once it can be used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,7 @@ class ListsPage:
     older: str = ""
     empty: Empty | None = None
     suppressions: Link
+    new: Link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

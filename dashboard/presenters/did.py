@@ -94,25 +94,51 @@ def lineage_risk(attempts: Sequence[Attempt]) -> Chip | None:
 
 
 def mailing_in_short(mailing: Mailing, state: str) -> str:
-    """What a campaign would do, or did."""
-    count = mailing.deliveries
+    """What a campaign would do, or did; of one with several versions what its newest would."""
+    return f"{_newest_in_short(mailing, state)}{_earlier_in_short(mailing)}"
+
+
+def _newest_in_short(mailing: Mailing, state: str) -> str:
     subject = f"“{plain(mailing.subject_line)}”"
-    if state in {"pending", "approved"}:
-        word = "Would send" if state == "pending" else "Will send"
+    people = _people(mailing.recipients)
+    if mailing.status == "pending" or (mailing.status == "approved" and state != "paused"):
+        word = "Would send" if mailing.status == "pending" else "Will send"
         excluded = f"; {_number(mailing.excluded)} cannot be addressed" if mailing.excluded else ""
         starts = f", not before {absolute(mailing.starts_at)}" if mailing.starts_at else ""
-        return f"{word} a mail titled {subject} to {_people(mailing.recipients)}{excluded}{starts}."
-    if state == "paused" and mailing.status == "approved":
-        return f"Paused before {subject} went to {_people(mailing.recipients)}."
+        return f"{_named(mailing)}{word} a mail titled {subject} to {people}{excluded}{starts}."
+    if mailing.status == "approved":
+        return f"Paused before {subject} went to {people}."
+    if mailing.status == "returned":
+        return f"{_named(mailing)}Returned, and waits for another version: {subject} to {people}."
     if state == "rejected":
-        return f"Nothing was sent: {subject} to {_people(mailing.recipients)}."
+        return f"Nothing was sent: {subject} to {people}."
+    count = mailing.deliveries
     trouble = [
         f"{_number(count[key])} {word}"
         for key, word in (("in_doubt", "in doubt"), ("failed", "failed"), ("skipped", "skipped"))
         if count.get(key)
     ]
     rest = f"; {', '.join(trouble)}" if trouble else ""
-    return f"Sent to {_number(count.get('sent', 0))} of {_people(mailing.recipients)}{rest}."
+    return f"{_named(mailing)}Sent to {_number(count.get('sent', 0))} of {people}{rest}."
+
+
+def _named(mailing: Mailing) -> str:
+    return f"Version {mailing.version:,}: " if mailing.version > 1 else ""
+
+
+def _earlier_in_short(mailing: Mailing) -> str:
+    said = [
+        f"{_number(number)} {word}"
+        for key, word in (("sent", "sent"), ("in_doubt", "in doubt"), ("failed", "failed"))
+        if (number := mailing.earlier.get(key, 0))
+    ]
+    return f" Before that: {', '.join(said)}." if said else ""
+
+
+def mailing_state(mailing: Mailing, state: str) -> Chip:
+    """Where a campaign stands: one that went through without everybody getting it says so."""
+    some = mailing.deliveries.get("in_doubt") or mailing.deliveries.get("failed")
+    return chips.WITH_PROBLEMS if state == "finished" and some else chips.queue_state("campaign", state)
 
 
 def mailing_risk(mailing: Mailing, state: str) -> Chip | None:
@@ -121,9 +147,9 @@ def mailing_risk(mailing: Mailing, state: str) -> Chip | None:
         return Chip("May have been sent", "danger")
     if state == "failed":
         return Chip("Not sent to everybody", "warn")
-    if state == "paused":
+    if state == "paused" and mailing.status != "paused":
         return Chip("May have gone out meanwhile", "warn")
-    if state in ("pending", "approved", "sending"):
+    if state in ("pending", "returned", "approved", "sending", "paused"):
         return Chip(
             f"{_number(mailing.recipients)} recipient{'' if mailing.recipients == 1 else 's'}", "info"
         )

@@ -31,17 +31,32 @@ class Places:
         """One run."""
         return _with(_address_of("run", self.slug, run_id), query)
 
-    def campaign(self, campaign_id: UUID | str, query: str = "") -> str:
-        """One campaign."""
-        return _with(_address_of("campaign", self.slug, campaign_id), query)
+    def campaign(self, campaign_id: UUID | str, query: str = "", version: int | None = None) -> str:
+        """One campaign: the page of its newest version, or to look at of this one."""
+        if version is None:
+            return _with(_address_of("campaign", self.slug, campaign_id), query)
+        return _with(reverse("campaign_version", args=[self.slug, campaign_id, version]), query)
 
-    def recipients(self, campaign_id: UUID | str, query: str = "") -> str:
-        """Everybody in the list of a campaign."""
-        return _with(reverse("campaign_recipients", args=[self.slug, campaign_id]), query)
+    def new_campaign(self, query: str = "") -> str:
+        """Where a member proposes a campaign."""
+        return _with(reverse("campaign_new", args=[self.slug]), query)
 
-    def recipients_csv(self, campaign_id: UUID | str, query: str = "") -> str:
+    def new_version(self, campaign_id: UUID | str) -> str:
+        """Where a member proposes another version of one."""
+        return _address_of("campaign_new_version", self.slug, campaign_id)
+
+    def recipients(self, campaign_id: UUID | str, query: str = "", version: int | None = None) -> str:
+        """Everybody in the list of a campaign's newest version, or of this one."""
+        return _with(self._of_version("campaign{}_recipients", campaign_id, version), query)
+
+    def recipients_csv(self, campaign_id: UUID | str, query: str = "", version: int | None = None) -> str:
         """The same list to keep."""
-        return _with(reverse("campaign_recipients_csv", args=[self.slug, campaign_id]), query)
+        return _with(self._of_version("campaign{}_recipients_csv", campaign_id, version), query)
+
+    def _of_version(self, name: str, campaign_id: UUID | str, version: int | None) -> str:
+        if version is None:
+            return reverse(name.format(""), args=[self.slug, campaign_id])
+        return reverse(name.format("_version"), args=[self.slug, campaign_id, version])
 
     def item(self, kind: str, item_id: UUID | str, query: str = "") -> str:
         """A run or a campaign, as `kind` says."""
@@ -135,6 +150,10 @@ class Places:
     def change_campaign_tools(self, runtime_id: UUID | str) -> str:
         """Where one of them is declared or taken away."""
         return reverse("campaign_tools_change", args=[self.slug, runtime_id])
+
+    def runtime_callback(self, runtime_id: UUID | str) -> str:
+        """Where it is said at which address a runtime is told of its campaigns."""
+        return reverse("runtime_callback", args=[self.slug, runtime_id])
 
 
 # A page lists fifty of them and more; finding each of these addresses anew took longer than its queries.

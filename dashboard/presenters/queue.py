@@ -75,3 +75,4 @@ class QueuePage:
     empty: Empty | None = None
     older_url: str = ""
     first_url: str = ""
+    new: Link | None = None

@@ -45,6 +45,17 @@ class AppLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UntoldLine:
+    """News of a campaign that its runtime could not be told: `what` goes on after "that"."""
+
+    campaign: SafeString
+    url: str
+    what: str
+    at: Shown
+    why: SafeString
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeBox:
     """One runtime. `url` is its own page; empty where this is that page."""
 
@@ -55,6 +66,7 @@ class RuntimeBox:
     reading: Reading
     apps: tuple[AppLine, ...] = ()
     apps_note: str = ""
+    untold: tuple[UntoldLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +84,17 @@ class SetupPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimePage:
-    """One runtime, with the form for another database address where it is read. `title` is `text.plain`."""
+    """One runtime, with the form for another database address where it is read. `title` is `text.plain`.
+
+    `listening` is the form for where it is told of its campaigns; `secret` the signing secret that was made just now.
+    """
 
     title: str
     trail: Trail
     box: RuntimeBox
+    listening: forms.Form
+    listening_url: str
+    secret: str = ""
     form: forms.Form | None = None
     change_url: str = ""
     tools_url: str = ""

@@ -11,13 +11,13 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
 from approvals.access.attachments import attached_for
-from approvals.access.desk import campaign_for
 from approvals.db.reading import reading
 from approvals.exceptions import Invalid, NotFound
 from approvals.selectors import campaigns as selectors
 from approvals.selectors.attachments import attached_as, fetch, with_files
 from dashboard.middleware import PageRequest
 from dashboard.presenters import build_message
+from dashboard.views.campaign_parts import facts_with
 
 POLICY = "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
 
@@ -27,7 +27,7 @@ def source(request: PageRequest, slug: str, campaign_id: UUID, delivery_id: UUID
     """The bytes of the message to one recipient, to keep."""
     del slug
     with reading(request.membership.workspace_id):
-        facts = selectors.facts_of(campaign_for(request.actor, campaign_id))
+        facts = facts_with(request.actor, campaign_id, delivery_id)
         recipient = selectors.recipient_of(facts.version_id, delivery_id=delivery_id)
     if recipient is None:
         raise NotFound()

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
@@ -19,6 +19,7 @@ from django.views.decorators.http import require_safe
 from approvals.access.desk import campaign_for, delivery_for
 from approvals.exceptions import Invalid, NotFound
 from approvals.selectors import campaigns as selectors
+from approvals.selectors.campaign_versions import decided_about, number_with
 from approvals.selectors.job_progress import progress_of
 from approvals.services import campaigns as services
 from approvals.services import deliveries
@@ -29,21 +30,20 @@ from dashboard.middleware import PageRequest
 from dashboard.presenters import build_message, build_sending
 from dashboard.presenters.ages import span
 from dashboard.presenters.build_campaign import Lists, campaign_page
-from dashboard.presenters.build_campaign_acts import Timing, offers
+from dashboard.presenters.build_campaign_acts import Timing, offers, part_of
 from dashboard.presenters.campaigns import Preview
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plural
-from dashboard.views import reviewing, trials
+from dashboard.views import campaign_parts as parts
+from dashboard.views import reviewing, trials, versions
 from dashboard.views.deciding import answer, deciding, found, trail_of
 from dashboard.views.frames import framed
 from dashboard.views.shell import render_page
 
 if TYPE_CHECKING:
-    from approvals.models import Decision
+    from approvals.models import Decision, Delivery
 
-SIZE = 50  # rows of each list
-CHOICES = 100  # recipients that are offered in a list; of more, one is asked for by address
 APPROVED = "Approved. Sending is queued:"
 SETTLED = {
     "happened": "They count as sent.",
@@ -54,9 +54,12 @@ SETTLED = {
 
 @require_safe
 def page(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
-    """The campaign, with the message to the recipient that the address names."""
+    """The campaign, with the message to the recipient that the address names; one of an older version stands there."""
     asked = forms.read(request.GET)
     facts = selectors.facts_of(campaign_for(request.actor, campaign_id))
+    number = number_with(facts.id, asked.delivery_id) if facts.before and asked.delivery_id else None
+    if number not in (None, facts.version):
+        return HttpResponseRedirect(Places(slug).campaign(facts.id, forms.address(asked), number))
     htmx: Any = getattr(request, "htmx", None)
     if htmx and htmx.target == "preview":
         at_home = (
@@ -105,6 +108,21 @@ def approve(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     return _done(request, campaign_id, decision, repeated, said)
 
 
+@deciding("return_campaign", on="campaign")
+def return_(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
+    """Give it back to whoever proposed it, with what is to be changed."""
+    _, seen = found(request, campaign_for, campaign_id, "return_campaign")
+    try:
+        comment = request.POST.get("comment") or ""
+        decision, repeated = services.return_(
+            by=request.actor, campaign_id=campaign_id, shown=seen, comment=comment
+        )
+    except Invalid as invalid:
+        return _again(request, slug, campaign_id, invalid, tried("campaign_return", request.POST, invalid))
+    said = "Returned. Nothing is sent; whoever proposed it can read your comment and propose another version."
+    return _done(request, campaign_id, decision, repeated, said)
+
+
 @deciding("reject", on="campaign")
 def reject(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Refuse it, with a comment for whoever proposed it."""
@@ -129,9 +147,26 @@ def take_back(request: PageRequest, slug: str, campaign_id: UUID) -> HttpRespons
     return _done(request, campaign_id, decision, repeated, said)
 
 
+@deciding("pause_send", on="campaign")
+def pause(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
+    """Hold it while it is being sent, until somebody lets it go on."""
+    _, seen = found(request, campaign_for, campaign_id, "pause_send")
+    decision, repeated = services.pause(by=request.actor, campaign_id=campaign_id, shown=seen)
+    said = "Paused. What is under way still ends; nothing more goes out until somebody lets it go on."
+    return _done(request, campaign_id, decision, repeated, said)
+
+
+@deciding("resume_send", on="campaign")
+def go_on(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
+    """Let it go on after somebody paused it."""
+    _, seen = found(request, campaign_for, campaign_id, "resume_send")
+    decision, repeated = services.go_on(by=request.actor, campaign_id=campaign_id, shown=seen)
+    return _done(request, campaign_id, decision, repeated, "Queued: the sending goes on.")
+
+
 @deciding("stop", on="campaign")
 def stop(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
-    """Stop it while it is being sent."""
+    """Stop it while it is being sent, or is paused."""
     _, seen = found(request, campaign_for, campaign_id, "stop_send")
     try:
         reason = request.POST.get("reason") or ""
@@ -140,7 +175,7 @@ def stop(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
         )
     except Invalid as invalid:
         return _again(request, slug, campaign_id, invalid, tried("campaign_stop", request.POST, invalid))
-    said = "Stopped. What had not left by then is skipped for good."
+    said = "Stopped. What had not left by then is skipped."
     return _done(request, campaign_id, decision, repeated, said)
 
 
@@ -166,8 +201,7 @@ def resolve(request: PageRequest, slug: str, delivery_id: UUID) -> HttpResponse:
                 for one in ticked
             ]
     except Invalid as invalid:
-        sent = tried("deliveries_resolve", request.POST, invalid, target=named.state)
-        return _again(request, slug, campaign_id, invalid, sent)
+        return _again_of(request, slug, named, invalid)
     new = [decision for decision, repeated in settled if not repeated]
     said = f"Settled: {plural(len(new), 'delivery', 'deliveries')}. {SETTLED[resolution]}"
     return _done(request, campaign_id, settled[-1][0], not new, said)
@@ -189,6 +223,20 @@ def _again(request: PageRequest, slug: str, campaign_id: UUID, invalid: Invalid,
         return shown_page(request, slug, facts, forms.read_next(request.POST), sent)
 
 
+def _again_of(request: PageRequest, slug: str, named: Delivery, invalid: Invalid) -> HttpResponse:
+    """The same for a form about deliveries: the campaign's page, or that of their version if it is an older one."""
+    with transaction.atomic():
+        campaign = campaign_for(request.actor, named.campaign_id)
+        facts = selectors.facts_of(campaign, number_with(campaign.id, named.id))
+        sent = tried("deliveries_resolve", request.POST, invalid, target=part_of(facts.own, named.state))
+        if not offers(facts, sent):
+            raise invalid
+        if facts.old is None:
+            return shown_page(request, slug, facts, forms.read_next(request.POST), sent)
+        path = Places(slug).campaign(facts.id, version=facts.old)
+        return versions.shown(request, slug, facts, versions.asked_before(request, path), sent)
+
+
 def shown_page(
     request: PageRequest,
     slug: str,
@@ -200,17 +248,16 @@ def shown_page(
     status: int = 200,
 ) -> HttpResponse:
     """The whole page; with `sent` as 422. `time` is what was asked of the form for a later time."""
-    version, places = facts.version_id, Places(slug)
+    places = Places(slug)
     may_read = request.actor.may("read_log")
     page = campaign_page(
         facts,
         _preview(request, slug, facts, asked, pushes=sent is None),
         Lists(
-            excluded=selectors.excluded(version, after=asked.excluded, size=SIZE),
-            in_doubt=_troubled(version, "in_doubt", asked.in_doubt),
-            failed=_troubled(version, "failed", asked.failed),
-            decisions=selectors.decisions_of(facts.id, size=SIZE) if may_read else ([], False),
-            lacking=selectors.lacking(version, build_message.fields_of(facts.content)),
+            listed=parts.listed(facts, asked),
+            troubles=parts.troubles(facts, asked, with_older=True),
+            decisions=selectors.decisions_of(facts.id, size=parts.SIZE) if may_read else ([], False),
+            decided=decided_about(facts.id) if facts.before else {},
         ),
         reviewing.review_of(facts, places, asked, now=timezone.now()),
         Hand(request.actor, slug, places.campaign(facts.id, forms.address(asked)), sent or Tried()),
@@ -239,28 +286,13 @@ def _preview(
     *,
     pushes: bool = True,
 ) -> Preview:
-    version, delivery_id = facts.version_id, asked.delivery_id
-    wanted = selectors.recipient_of(version, delivery_id=delivery_id, address="" if delivery_id else asked.to)
-    known = wanted is not None or not asked.to
-    chosen = build_message.Chosen(
-        recipient=wanted if known else selectors.recipient_of(version),
-        found=known,
-        addresses=selectors.addresses(version, at_most=CHOICES),
-    )
-    preview = build_message.preview_of(
-        facts, chosen, places=Places(slug), asked=asked, now=timezone.now(), pushes=pushes
-    )
+    """The message that is shown, with the test of it that whoever looks can send themselves."""
+    chosen, preview = parts.preview(slug, facts, asked, pushes=pushes)
     return replace(preview, trial=trials.trial(request, slug, facts, chosen.recipient, asked))
 
 
-def _troubled(version_id: UUID, state: str, after: int) -> tuple[list[selectors.Trouble], bool]:
-    """The list behind this position; from its beginning once nothing stands there any more."""
-    rows = selectors.troubled(version_id, state, after=after, size=SIZE)
-    return rows if rows[0] or not after else selectors.troubled(version_id, state, size=SIZE)
-
-
 def _made(request: PageRequest, campaign_id: UUID, delivery_id: UUID) -> build_message.Made:
-    facts = selectors.facts_of(campaign_for(request.actor, campaign_id))
+    facts = parts.facts_with(request.actor, campaign_id, delivery_id)
     recipient = selectors.recipient_of(facts.version_id, delivery_id=delivery_id)
     if recipient is None:
         raise NotFound()

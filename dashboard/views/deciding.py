@@ -58,7 +58,7 @@ def deciding(tried: str, *, on: str) -> Callable[[_View], _View]:
                 return view(request, slug, **ids)
             except (NotAllowed, Conflict) as refusal:
                 [target] = ids.values() or [request.membership.workspace_id]
-                _keep(request, tried, (on, target), refusal)
+                keep_refused(request, tried, (on, target), refusal)
                 raise
 
         return decided
@@ -66,8 +66,11 @@ def deciding(tried: str, *, on: str) -> Callable[[_View], _View]:
     return made
 
 
-def _keep(request: PageRequest, tried: str, target: tuple[str, UUID], refusal: Refusal) -> None:
-    """Write the refused attempt down, in a transaction of its own; what was refused was rolled back before."""
+def keep_refused(request: PageRequest, tried: str, target: tuple[str, UUID], refusal: Refusal) -> None:
+    """Write the refused attempt down, in a transaction of its own; what was refused was rolled back before.
+
+    For a view that answers a refusal with its form: there is much in it that must not be lost.
+    """
     resolution = request.POST.get("resolution") or ""
     if resolution == "do_again":
         tried = _AGAIN.get((target[0], tried), tried)

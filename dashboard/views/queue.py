@@ -33,6 +33,7 @@ def page(request: PageRequest, slug: str) -> HttpResponse:
             mailings=did.mailings_of([item.id for item in items if item.kind == "campaign"]),
         ),
         choices=selectors.choices(),
+        may_propose=request.actor.may("propose"),
         now=timezone.now(),
     )
     return render_page(request, "queue/page.html", shown, current="queue")

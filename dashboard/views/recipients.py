@@ -1,4 +1,4 @@
-"""Everybody in a campaign's list: what became of each and why, to look through, to search, and to keep."""
+"""Everybody in the list of a campaign or one of its versions: what became of each and why, to search, and to keep."""
 
 from uuid import UUID
 
@@ -20,9 +20,9 @@ SIZE = 50  # rows of a page
 
 
 @require_safe
-def page(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
-    """One page of the list, filtered as the address says."""
-    facts = campaigns.facts_of(campaign_for(request.actor, campaign_id))
+def page(request: PageRequest, slug: str, campaign_id: UUID, number: int | None = None) -> HttpResponse:
+    """One page of the list, filtered as the address says: of the newest version, or the one with this number."""
+    facts = campaigns.facts_of(campaign_for(request.actor, campaign_id), number)
     asked = forms.read(request.GET)
     of, wanted = _wanted(facts, asked)
     rows = recipients.page_of(of, wanted, after=asked.after, size=SIZE)
@@ -42,17 +42,18 @@ def page(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
 
 
 @require_safe
-def export(request: PageRequest, slug: str, campaign_id: UUID) -> StreamingHttpResponse:
+def export(
+    request: PageRequest, slug: str, campaign_id: UUID, number: int | None = None
+) -> StreamingHttpResponse:
     """The same list as a whole, for a spreadsheet; sent while it is read, each batch in a transaction of its own."""
-    facts = campaigns.facts_of(campaign_for(request.actor, campaign_id))
+    facts = campaigns.facts_of(campaign_for(request.actor, campaign_id), number)
     of, wanted = _wanted(facts, forms.read(request.GET))
     lines = recipients.csv_lines(request.membership.workspace_id, of, wanted)
     response = StreamingHttpResponse(
         lines if request.method == "GET" else iter(()), content_type="text/csv; charset=utf-8"
     )
-    response["Content-Disposition"] = (
-        f'attachment; filename="secondlook-{slug}-recipients-{facts.id.hex[:8]}.csv"'
-    )
+    name = f"secondlook-{slug}-recipients-{facts.id.hex[:8]}{f'-version-{number}' if number else ''}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 

@@ -12,7 +12,8 @@ from dashboard.presenters.places import Places
 from dashboard.presenters.review import Review
 
 AT_ONCE = 50_000  # recipients up to whom everything is compared whenever the page is opened
-_DECIDABLE = ("pending", "approved")
+# What is returned can still be rejected, and whoever does that sees what whoever returned it saw.
+_DECIDABLE = ("pending", "returned", "approved")
 
 
 def review_of(facts: CampaignFacts, places: Places, asked: forms.Asked, *, now: datetime) -> Review:

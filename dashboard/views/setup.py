@@ -17,15 +17,19 @@ from approvals.access.desk import runtime_for
 from approvals.exceptions import Conflict, Invalid
 from approvals.selectors import runtimes as selectors
 from approvals.selectors import workspaces
+from approvals.selectors.callbacks import untold
 from approvals.selectors.runtimes import RuntimeRow
+from approvals.services import listening
 from approvals.services import setup as services
-from dashboard.forms.setup import DatabaseForm, RuntimeForm, SendingForm
+from dashboard.forms.setup import CallbackForm, DatabaseForm, RuntimeForm, SendingForm
 from dashboard.middleware import PageRequest
 from dashboard.presenters import build_setup
 from dashboard.presenters.places import Places
 from dashboard.presenters.text import plain
 from dashboard.views.deciding import SeeOther, deciding
 from dashboard.views.shell import render_page
+
+UNTOLD = 50  # campaigns whose agent could not be told, at most
 
 
 @require_safe
@@ -37,8 +41,8 @@ def page(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def runtime(request: PageRequest, slug: str, runtime_id: UUID) -> HttpResponse:
-    """One runtime, and the form for another database address."""
-    return _runtime(request, slug, runtime_id, DatabaseForm())
+    """One runtime, and the forms for another database address and for where it is told of its campaigns."""
+    return _runtime(request, slug, runtime_id)
 
 
 @require_safe
@@ -117,6 +121,31 @@ def database(request: PageRequest, slug: str, runtime_id: UUID) -> HttpResponse:
     return _runtime(request, slug, runtime_id, form, status=422)
 
 
+@deciding("runtime_changed", on="runtime")
+def callback(request: PageRequest, slug: str, runtime_id: UUID) -> HttpResponse:
+    """Say where a runtime is told what became of its campaigns.
+
+    A secret that it got by this is on the page that answers, and on no other: it is not stored to be shown later.
+    """
+    with transaction.atomic():
+        row = _found(request, runtime_id)
+    form = CallbackForm(request.POST)
+    if not form.is_valid():
+        return _runtime(request, slug, runtime_id, listens=form, status=422)
+    try:
+        changed = listening.set_callback(by=request.actor, runtime=row.name, **form.cleaned_data)
+    except Invalid as invalid:
+        form.add_error("callback_url", invalid.text)
+        return _runtime(request, slug, runtime_id, listens=form, status=422)
+    if changed.signing_secret:
+        return _runtime(request, slug, runtime_id, secret=changed.signing_secret)
+    told = (
+        "what could not be told before is tried at once." if changed.runtime.callback_url else "it can ask."
+    )
+    messages.success(request, f"Stored: {told}")
+    return SeeOther(Places(slug).runtime(runtime_id))
+
+
 def _found(request: PageRequest, runtime_id: UUID) -> RuntimeRow:
     """The runtime, for whoever may set up; one that is not there is not there for anybody."""
     found = runtime_for(request.actor, runtime_id)
@@ -136,6 +165,7 @@ def _page(
         shown = build_setup.setup_page(
             places=Places(slug),
             runtimes=selectors.all_runtimes(),
+            untold=untold(at_most=UNTOLD),
             form=form,
             sending=sending or SendingForm(initial=asdict(workspaces.sending())),
             now=timezone.now(),
@@ -144,11 +174,25 @@ def _page(
 
 
 def _runtime(
-    request: PageRequest, slug: str, runtime_id: UUID, form: DatabaseForm, *, status: int = 200
+    request: PageRequest,
+    slug: str,
+    runtime_id: UUID,
+    form: DatabaseForm | None = None,
+    *,
+    listens: CallbackForm | None = None,
+    secret: str = "",
+    status: int = 200,
 ) -> HttpResponse:
     with transaction.atomic():
         row = _found(request, runtime_id)
+        missed = untold(at_most=UNTOLD)
     shown = build_setup.runtime_page(
-        places=Places(slug), runtime=row, form=form if row.observed else None, now=timezone.now()
+        places=Places(slug),
+        runtime=row,
+        untold=missed,
+        form=(form or DatabaseForm()) if row.observed else None,
+        listening=listens or CallbackForm(initial={"callback_url": row.callback_url}),
+        secret=secret,
+        now=timezone.now(),
     )
     return render_page(request, "setup/runtime.html", shown, status=status, current="setup")

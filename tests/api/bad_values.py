@@ -16,10 +16,14 @@ LINE = {
     "carriage return": "a\rb",
     "tab": "a\tb",
     "vertical tab": "a\x0bb",
+    "form feed": "a\x0cb",
+    "file separator": "a\x1cb",
+    "group separator": "a\x1db",
     "record separator": "a\x1eb",
     "delete": "a\x7fb",
     "next line": "a\x85b",
     "line separator": "a\u2028b",
+    "paragraph separator": "a\u2029b",
 }
 LONG_TEXT = "x" * 1_000_001
 TEXT = {"number": 7, "null": None, "list": ["a"], "object": {}, "too long": LONG_TEXT}

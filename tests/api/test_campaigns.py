@@ -11,6 +11,7 @@ from tests.api.world import Caller, a_caller, a_campaign, a_runtime, stored
 
 pytestmark = pytest.mark.usefixtures("database")
 
+NOBODY_LEFT_OUT = {"duplicate": 0, "suppressed": 0, "refused": 0, "already_sent": 0}
 NOTHING_SENT = {"attempting": 0, "sent": 0, "failed": 0, "in_doubt": 0, "skipped": 0}
 
 
@@ -26,14 +27,10 @@ def propose(caller: Caller, **changes: Any) -> dict[str, Any]:
 
 def test_a_campaign_waits_for_a_person(caller: Caller) -> None:
     told = propose(caller)
-    assert set(told) == {"id", "status", "digest", "counts"}
-    assert told["status"] == "pending"
+    assert set(told) == {"id", "status", "version", "digest", "counts"}
+    assert (told["status"], told["version"]) == ("pending", 1)
     assert len(told["digest"]) == 64
-    assert (
-        told["counts"]
-        == {"total": 2, "addressable": 2, "duplicate": 0, "suppressed": 0, "refused": 0, "planned": 2}
-        | NOTHING_SENT
-    )
+    assert told["counts"] == {"total": 2, "addressable": 2, "planned": 2} | NOBODY_LEFT_OUT | NOTHING_SENT
 
 
 def test_it_is_told_with_status_comment_and_counts(caller: Caller) -> None:
@@ -62,11 +59,8 @@ def test_deliveries_are_counted_by_state(caller: Caller) -> None:
     assert counts == {
         "total": 3,
         "addressable": 3,
-        "duplicate": 0,
-        "suppressed": 0,
-        "refused": 0,
         "planned": 2,
-    } | NOTHING_SENT | {"skipped": 1}
+    } | NOBODY_LEFT_OUT | NOTHING_SENT | {"skipped": 1}
 
 
 def test_the_same_body_again_is_the_same_campaign(caller: Caller) -> None:
@@ -95,14 +89,42 @@ def test_the_same_body_again_is_the_same_campaign(caller: Caller) -> None:
     ],
     ids=str,
 )
-def test_another_body_under_the_same_external_id_is_a_conflict(
+def test_D12_another_body_under_the_same_external_id_is_the_next_version(
     caller: Caller, change: dict[str, Any]
 ) -> None:
     body = a_campaign()
+    first = caller.post("/campaigns", body).json
+    answer = caller.post("/campaigns", body | change)
+    assert answer.status == 201
+    assert (answer.json["id"], answer.json["status"], answer.json["version"]) == (first["id"], "pending", 2)
+    assert answer.json["digest"] != first["digest"]
+    assert caller.get(f"/campaigns/{first['id']}").json["digest"] == answer.json["digest"]
+
+
+def test_D12_a_body_that_was_replaced_is_known_and_changes_nothing(caller: Caller) -> None:
+    body = a_campaign()
     caller.post("/campaigns", body)
+    newest = caller.post("/campaigns", body | {"subject": "Hello"}).json
     before = stored(caller.workspace_id)
-    assert caller.post("/campaigns", body | change).problem == (409, "external_id_conflict", "external_id")
+    answer = caller.post("/campaigns", body)
+    assert (answer.status, answer.json) == (200, newest)
     assert stored(caller.workspace_id) == before
+
+
+@pytest.mark.parametrize("status", ["rejected", "finished"])
+def test_a_closed_campaign_takes_no_other_version_and_says_why(caller: Caller, status: str) -> None:
+    body = a_campaign()
+    first = caller.post("/campaigns", body).json
+    with bind(caller.workspace_id), transaction.atomic():
+        mine = Campaign.objects.filter(id=first["id"])
+        for step in [status] if status == "rejected" else ["approved", "sending", status]:
+            mine.update(status=step)
+    before = stored(caller.workspace_id)
+    answer = caller.post("/campaigns", body | {"subject": "Hello"})
+    assert answer.problem == (409, "external_id_conflict", "external_id")
+    assert (answer.json["id"], answer.json["campaign_status"]) == (first["id"], status)
+    assert stored(caller.workspace_id) == before
+    assert caller.post("/campaigns", body).status == 200
 
 
 def test_another_runtime_may_use_the_same_external_id(caller: Caller) -> None:
@@ -128,7 +150,7 @@ def test_who_cannot_be_addressed_is_excluded_with_the_reason(caller: Caller) -> 
     ]
     proposed = propose(caller, recipients=recipients(*given))
     assert proposed["counts"] == {
-        "total": 13, "addressable": 2, "duplicate": 2, "suppressed": 0, "refused": 9, "planned": 2,
+        "total": 13, "addressable": 2, "duplicate": 2, "suppressed": 0, "refused": 9, "already_sent": 0, "planned": 2,
     } | NOTHING_SENT  # fmt: skip
     with bind(caller.workspace_id), transaction.atomic():
         rows = list(AudienceRow.objects.order_by("position"))
@@ -144,6 +166,36 @@ def test_who_cannot_be_addressed_is_excluded_with_the_reason(caller: Caller) -> 
         (1, "ann@shop.example.com"),
         (13, "bob@xn--bcher-kva.example.com"),
     ]
+
+
+@pytest.mark.parametrize(
+    "bad", ["\r", "\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
+)
+def test_F01_no_variable_begins_a_line_of_the_subject(caller: Caller, bad: str) -> None:
+    eve = {"email": "eve@shop.example.com", "vars": {"first_name": f"Eve{bad}Bcc: all@shop.example.com"}}
+    told = propose(caller, subject="{{ first_name }}", recipients=[*recipients("ann@shop.example.com"), eve])
+    assert (told["counts"]["refused"], told["counts"]["planned"]) == (1, 1)
+    with bind(caller.workspace_id), transaction.atomic():
+        [row] = AudienceRow.objects.filter(state="refused")
+    assert (row.position, row.email) == (2, "eve@shop.example.com")
+    assert f"The character U+{ord(bad):04X}" in row.reason
+
+
+def test_a_merge_field_inside_an_address_excludes_its_recipient(caller: Caller) -> None:
+    given = ["{{name}}@shop.example.com", "ann@{{domain}}.example.com", "ann}}@shop.example.com"]
+    told = propose(caller, recipients=recipients(*given, "ann@shop.example.com"))
+    assert (told["counts"]["refused"], told["counts"]["planned"]) == (3, 1)
+    with bind(caller.workspace_id), transaction.atomic():
+        reasons = set(AudienceRow.objects.filter(state="refused").values_list("reason", flat=True))
+    assert reasons == {"The address holds a merge field. Write the address itself."}
+
+
+def test_a_merge_field_in_the_senders_address_is_refused_and_nothing_is_kept(caller: Caller) -> None:
+    before = stored(caller.workspace_id)
+    for field in ("from", "reply_to"):
+        for value in ("{{shop}}@shop.example.com", "{{ shop }} <news@shop.example.com>"):
+            assert caller.post("/campaigns", a_campaign(**{field: value})).problem == (422, "invalid", field)
+    assert stored(caller.workspace_id) == before
 
 
 def test_a_variable_that_would_break_the_subject_excludes_its_recipient(caller: Caller) -> None:

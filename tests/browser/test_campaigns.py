@@ -19,16 +19,16 @@ def test_another_recipient_is_chosen_without_leaving_the_page_and_the_way_back_l
     campaign = world.campaign()
     page = visit(True)
     page.goto(world.at(f"campaigns/{campaign.id}/"))
-    page.locator("#reject-reason").fill("I am still typing this")
+    page.locator("#return-comment").fill("I am still typing this")
 
     page.locator("#to").select_option("bob@example.com")
 
     expect(page.locator(".headers")).to_contain_text("bob@example.com")
-    expect(page.locator("#reject-reason")).to_have_value("I am still typing this")
+    expect(page.locator("#return-comment")).to_have_value("I am still typing this")
     assert "?to=" in page.url
     page.get_by_label("Previous recipient").click()
     expect(page.locator(".headers")).to_contain_text("ann@example.com")
-    expect(page.locator("#reject-reason")).to_have_value("I am still typing this")
+    expect(page.locator("#return-comment")).to_have_value("I am still typing this")
     page.go_back()
     expect(page.locator(".headers")).to_contain_text("bob@example.com")
     expect(page.get_by_role("heading", level=1)).to_have_text("Winter schedule")

@@ -58,6 +58,7 @@ def test_postgres_knows_no_other_machine() -> None:
         ("job_status_known", states.JOB),
         ("campaign_status_known", states.CAMPAIGN),
         ("delivery_state_known", states.DELIVERY),
+        ("callback_status_known", states.CALLBACK),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -135,4 +136,6 @@ def test_machines_that_are_born_by_a_trigger_begin_where_the_table_says() -> Non
     begin = {machine: words.split() for machine, _, words, _ in arguments}
     assert begin.pop("job") == ["held", "queued"]  # without a hold it begins one step later
     assert ("held", "queued") in states.JOB.transitions
-    assert begin == {"campaign": [states.CAMPAIGN.initial], "delivery": [states.DELIVERY.initial]}
+    assert begin == {
+        machine.name: [machine.initial] for machine in (states.CAMPAIGN, states.DELIVERY, states.CALLBACK)
+    }

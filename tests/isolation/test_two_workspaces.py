@@ -19,6 +19,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from approvals.db.binding import bind
 from approvals.exceptions import NotFound
 from approvals.models import (
+    Callback,
     CalledCampaign,
     Campaign,
     Dataset,
@@ -34,7 +35,8 @@ from approvals.models import (
 )
 from approvals.rules.permissions import ROLES
 from approvals.rules.shown import Shown
-from approvals.services import jobs, replays, runs, setup, sweep
+from approvals.services import callbacks, jobs, replays, runs, setup, sweep
+from approvals.tasks import callbacks as tell_tasks
 from approvals.tasks import propose, replay, send
 from tests import house
 from tests.house import ADA, OPERATOR, House
@@ -68,6 +70,7 @@ def rows_of(home: House) -> dict[str, Any]:
             "runtimes": Runtime.objects.count(),
             "datasets": list(Dataset.objects.order_by("id").values_list("id", "notice", "fence")),
             "called": list(CalledCampaign.objects.order_by("id").values_list("id", "state")),
+            "callbacks": list(Callback.objects.order_by("id").values_list("id", "status", "fence")),
             "suppressed": list(Suppression.objects.order_by("id").values_list("id", "released_at")),
         }
 
@@ -204,6 +207,7 @@ class TestTasks:
         for task in (replay.execute, send.execute):
             task(str(untouched.job), workspace=str(alpha.workspace))
         propose.execute(str(untouched.called_run), workspace=str(alpha.workspace))
+        tell_tasks.execute(str(untouched.callback), workspace=str(alpha.workspace))
 
     def test_a_task_without_a_workspace_does_not_begin(self, untouched: House) -> None:
         with pytest.raises(TypeError, match="workspace"):
@@ -239,6 +243,9 @@ SERVICES: dict[str, Callable[[House], object]] = {
         reason="the customer has it",
     ),
     "take a replay back": lambda theirs: replays.cancel(by=ADA, job_id=theirs.job, shown=SHOWN),
+    "have an agent told again": lambda theirs: callbacks.tell_again(
+        by=ADA, campaign_id=theirs.sent_campaign, shown=SHOWN
+    ),
     "revoke a token": lambda theirs: setup.revoke_token(by=OPERATOR, token=str(theirs.token)),
 }
 
@@ -252,6 +259,7 @@ class TestServices:
     def test_a_job_of_another_workspace_cannot_be_claimed(self, alpha: House, untouched: House) -> None:
         with bind(alpha.workspace):
             assert jobs.claim(job_id=untouched.job, task_id="x") is None
+            assert callbacks.claim(callback_id=untouched.callback) is None
 
 
 class TestCommands:
@@ -261,6 +269,9 @@ class TestCommands:
             setup.add_runtime(by=OPERATOR, name="only here", base_url="http://x.example")
         with pytest.raises(CommandError, match='There is no runtime "only here"'):
             call_command("token", "create", "--workspace", "beta", "--runtime", "only here")
+        url = ("--url", "http://x.example")
+        with pytest.raises(CommandError, match='There is no runtime "only here"'):
+            call_command("runtime", "set-callback", "--workspace", "beta", "--name", "only here", *url)
 
     @pytest.mark.parametrize("known_by", ["token", "token_text"])
     def test_a_token_is_revoked_in_the_named_workspace_alone(

@@ -192,6 +192,35 @@ STORE = "postgresql://reader:s3cr3t@db.example/sessions"
 ADK = ("--kind", "adk", "--base-url", "http://agents.example:8000", "--database-url", STORE)
 
 
+class TestWhereARuntimeIsTold:
+    SET = ("runtime", "set-callback", "--workspace", "acme-support", "--name")
+    URL = "https://agents.example/told"
+
+    def test_add_takes_the_address(self, run: Run, acme: UUID) -> None:
+        printed = run(
+            *RUNTIME, "--name", "nest", "--base-url", "http://x.example", "--callback-url", self.URL
+        )
+        assert f"It is told what became of its campaigns at {self.URL}." in printed
+        assert printed.count("whsec_") == 1
+        assert within(acme, lambda: Runtime.objects.get(name="nest").callback_url) == self.URL
+
+    def test_set_callback_shows_a_secret_only_where_it_made_one(self, run: Run, acme: UUID) -> None:
+        run(*RUNTIME, "--name", "desk", "--base-url", "http://x.example")
+        run(*RUNTIME, "--name", "helper", *ADK)
+        assert "whsec_" not in run(*self.SET, "desk", "--url", self.URL)
+        printed = run(*self.SET, "helper", "--url", self.URL)
+        secret = printed.split()[-1]
+        stored = within(acme, lambda: Runtime.objects.get(name="helper"))
+        assert secrets.unseal(bytes(stored.signing_secret)) == secret
+        assert "whsec_" not in run(*self.SET, "helper", "--url", self.URL)
+
+    def test_set_callback_with_an_empty_address_ends_it(self, run: Run, acme: UUID) -> None:
+        run(*RUNTIME, "--name", "desk", "--base-url", "http://x.example", "--callback-url", self.URL)
+        assert "desk is not told any more" in run(*self.SET, "desk", "--url", "")
+        assert within(acme, lambda: Runtime.objects.get(name="desk").callback_url) == ""
+        assert log_of(acme)[-1] == ("runtime_changed", "operator", {"name": "desk", "callback_url": ""})
+
+
 class TestRuntimeThatIsRead:
     def add(self, run: Run, *more: str) -> str:
         return run("runtime", "add", "--workspace", "acme-support", "--name", "helper", *ADK, *more)
@@ -362,6 +391,8 @@ WRONG = {
     (*RUNTIME, "--name", "x", "--base-url", "http://x", "--hides-calls"): "can be said to hide calls",
     (*SET_DATABASE, "--name", "nest", "--database-url", "postgresql://h/x"): 'There is no runtime "nest"',
     (*SET_DATABASE, "--name", "nest"): "required: --database-url",
+    (*RUNTIME[:1], "set-callback", *RUNTIME[2:], "--name", "nest", "--url", "http://x"): 'no runtime "nest"',
+    (*RUNTIME[:1], "set-callback", *RUNTIME[2:], "--name", "nest"): "required: --url",
     (*TOKEN, "--runtime", "nest"): 'There is no runtime "nest" in this workspace',
     ("token", "revoke", "--workspace", "acme-support", "--token", "sl_x"): 'There is no token "sl_x"',
     ("roles",): "Say --print-sql",

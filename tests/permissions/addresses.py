@@ -100,6 +100,8 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/suppressions/", reads="view"),
     Address("w/<slug>/suppressions/add", decides="suppress"),
     Address("w/<slug>/suppressions/<uuid>/release", decides="release_suppressed", about="suppression", form=REASON),
+    Address("w/<slug>/campaigns/new/", reads="propose", decides="propose"),
+    Address("w/<slug>/campaigns/<uuid>/new-version", reads="propose", decides="propose", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/", reads="view", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/message/<uuid>", reads="view", about="delivery"),
     Address("w/<slug>/campaigns/<uuid>/message/<uuid>/source", reads="view", about="delivery"),
@@ -108,10 +110,17 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/campaigns/<uuid>/recipients", reads="view", about="campaign", query="?show=lacking&q=ann"),
     Address("w/<slug>/campaigns/<uuid>/recipients.csv", reads="view", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/approve", decides="approve", about="campaign"),
+    Address("w/<slug>/campaigns/<uuid>/versions/<number>/", reads="view", about="campaign"),
+    Address("w/<slug>/campaigns/<uuid>/versions/<number>/recipients", reads="view", about="campaign", query="?q=ann"),
+    Address("w/<slug>/campaigns/<uuid>/versions/<number>/recipients.csv", reads="view", about="campaign"),
+    Address("w/<slug>/campaigns/<uuid>/return", decides="return_campaign", about="campaign", form=REASON),
+    Address("w/<slug>/campaigns/<uuid>/pause", decides="pause_send", about="campaign"),
+    Address("w/<slug>/campaigns/<uuid>/go-on", decides="resume_send", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/approve-at", reads="view", decides="approve", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/reject", decides="reject", about="campaign", form=REASON),
     Address("w/<slug>/campaigns/<uuid>/take-back", decides="cancel_send", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/stop", decides="stop_send", about="campaign", form=REASON),
+    Address("w/<slug>/campaigns/<uuid>/tell-again", decides="tell_again", about="campaign"),
     Address("w/<slug>/campaigns/<uuid>/test", reads="view", about="campaign"),
     Address("w/<slug>/deliveries/<uuid>/test", decides="send_test", about="delivery"),
     Address(
@@ -122,6 +131,7 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/setup/add", decides="set_up", leads_on=True),
     Address("w/<slug>/setup/sending", decides="set_up", leads_on=True),
     Address("w/<slug>/setup/<uuid>/", reads="set_up", about="runtime"),
+    Address("w/<slug>/setup/<uuid>/callback", decides="set_up", about="runtime"),
     Address("w/<slug>/setup/<uuid>/live", reads="set_up", about="runtime"),
     Address("w/<slug>/setup/<uuid>/database", decides="set_up", about="runtime"),
     Address("w/<slug>/setup/<uuid>/campaign-tools", reads="set_up", about="runtime"),
@@ -201,6 +211,7 @@ def _plain(route: str) -> str:
         ("<str:name>", "<name>"),
         ("<str:key>", "<key>"),
         ("<str:token>", "<token>"),
+        ("<int:number>", "<number>"),
     ):
         route = route.replace(long, short)
     for kind in ("uuid", "uuidstr"):
@@ -220,6 +231,7 @@ def path_of(route: str, slug: str = "", *ids: UUID | str) -> str:
         ("^(?P<rest>.*)$", "nowhere"),
         ("<key>", "abc"),
         ("<token>", "abc"),
+        ("<number>", "1"),
     ):
         path = path.replace(pattern, example)
     return path

@@ -28,7 +28,9 @@ def test_every_state_of_every_machine_has_its_words(
 
 
 def test_every_kind_of_decision_has_its_words() -> None:
-    assert set(chips._DECISION) == {*DECIDED, "refused", "outcome", "log_verified", "erased", "restored"}
+    assert set(chips._DECISION) == {
+        *DECIDED, "new_version", "refused", "outcome", "log_verified", "erased", "restored",
+    }  # fmt: skip
     assert set(chips._TRIED) == {
         *DECIDED,
         "runtime_added",

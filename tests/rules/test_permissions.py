@@ -16,7 +16,7 @@ MAY = {
     "support": "view replay force_replay declare_interrupted dismiss reopen resolve_run cancel_replay"
     " resume_replay answer_calls stop_replay propose import_audience suppress read_log",
     "reviewer": "view approve return_campaign reject propose resolve_campaign cancel_send pause_send stop_send"
-    " resume_send send_test confirm_call reject_call import_audience suppress release_suppressed read_log",
+    " resume_send send_test tell_again confirm_call reject_call import_audience suppress release_suppressed read_log",
     "manager": "view read_log export_log",
     "admin": "view read_log set_up",
 }

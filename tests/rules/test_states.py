@@ -43,6 +43,11 @@ ALLOWED = {
         sent ->
         skipped ->
     """,
+    "callback": """
+        waiting -> told given_up
+        given_up -> waiting
+        told ->
+    """,
 }
 
 
@@ -89,6 +94,7 @@ def test_every_state_can_be_reached_from_the_initial_one(machine):
         (JOB, {"done", "failed", "cancelled"}),
         (CAMPAIGN, {"rejected", "finished"}),
         (DELIVERY, {"sent", "skipped"}),
+        (states.CALLBACK, {"told"}),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )

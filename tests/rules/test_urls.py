@@ -1,9 +1,9 @@
-"""Base URLs of runtimes, and the addresses of their databases."""
+"""Base URLs of runtimes, where they listen, and the addresses of their databases."""
 
 import pytest
 
 from approvals.exceptions import Invalid
-from approvals.rules.urls import base_url_given, database_url_given
+from approvals.rules.urls import base_url_given, callback_url_given, database_url_given
 
 
 @pytest.mark.parametrize(
@@ -123,3 +123,27 @@ def test_any_other_database_address_is_refused_without_repeating_it(text: str, w
         database_url_given(text)
     assert caught.value.field == "database_url"
     assert words in str(caught.value) and "hush" not in str(caught.value)
+
+
+class TestACallbackAddress:
+    @pytest.mark.parametrize(
+        ("text", "kept"),
+        [
+            ("  HTTPS://Agents.Example/Told/  ", "https://agents.example/Told/"),
+            ("http://10.0.0.5:9000/told", "http://10.0.0.5:9000/told"),
+            ("http://10.0.0.5:9000", "http://10.0.0.5:9000"),
+            ("", ""),
+            ("  ", ""),
+        ],
+    )
+    def test_is_kept_with_its_path_as_it_is_written_or_is_none(self, text: str, kept: str) -> None:
+        assert callback_url_given(text) == kept
+
+    @pytest.mark.parametrize(
+        "text",
+        ["agents.example", "ftp://x.example", "http://a:b@x.example", "http://x.example/?a=b", "http://"],
+    )
+    def test_is_refused_where_it_is_more_than_host_port_and_path(self, text: str) -> None:
+        with pytest.raises(Invalid, match="The callback address ") as refusal:
+            callback_url_given(text)
+        assert refusal.value.field == "callback_url"

@@ -14,6 +14,8 @@ from approvals.selectors.authority import effects_of
 from approvals.selectors.lineages import judged
 from approvals.services import campaigns, deliveries, jobs, replays, runs, trials
 from tests.views.of_adk import held_call
+from tests.views.of_campaigns import decide
+from tests.views.of_versions import half_sent, of_version, renewed
 from tests.world import World, answer, call, ended, said
 
 REASON = "The server's log does not have it."
@@ -74,6 +76,41 @@ def test_each_attempt_has_its_own_decision(world: World) -> None:
     assert [step.job for step in effect.steps] == ["done", "queued"]
     assert "had this sent once more" in effect.answer
     assert kinds(the(world, other.id)) == ["approve"], "it is the decision about the other one"
+
+
+def test_a_message_of_an_older_version_names_the_approval_of_that_version(world: World) -> None:
+    campaign = half_sent(world, "sent", "in_doubt", of=3)
+    renewed(world, campaign)
+    sent_one, doubtful, skipped = of_version(world, campaign, 1)
+    [left] = of_version(world, campaign, 2)
+    for delivery in (sent_one, doubtful):
+        effect = the(world, delivery.id)
+        assert effect.allowed and kinds(effect) == ["approve"]
+    assert kinds(the(world, skipped.id)) == ["new_version"]
+    assert the(world, skipped.id).answer.startswith(
+        "Not sent. token ab12… proposed the next version of this campaign on "
+    )
+    assert the(world, left.id).answer == "Not sent: nobody has approved this campaign."
+    [first] = the(world, sent_one.id).steps
+    decide(world, campaign, "approve")
+    world.sent(campaign, "sent")
+    [second] = the(world, left.id).steps
+    assert second.kind == "approve" and second.seq > first.seq
+    assert [step.seq for step in the(world, sent_one.id).steps] == [first.seq], (
+        "still that of its own version"
+    )
+
+
+def test_of_a_campaign_that_was_returned_or_stopped_before_another_version_the_answer_says_that(
+    world: World,
+) -> None:
+    returned, stopped = world.campaign(), half_sent(world, "sent", of=2)
+    decide(world, returned, "return", comment="The second paragraph is wrong.")
+    decide(world, stopped, "stop", reason="The wrong list was used.")
+    assert kinds(the(world, of_version(world, returned, 1)[0].id)) == ["return_campaign"]
+    assert kinds(the(world, of_version(world, stopped, 1)[1].id)) == ["approve", "stop"]
+    renewed(world, stopped)
+    assert kinds(the(world, of_version(world, stopped, 1)[1].id)) == ["approve", "stop"]
 
 
 @pytest.mark.parametrize("resolution", ["happened", "leave"])

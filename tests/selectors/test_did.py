@@ -3,6 +3,7 @@
 from approvals.models import Run
 from approvals.selectors import did
 from approvals.selectors.did import Attempt
+from tests.views.of_versions import half_sent, renewed
 from tests.world import World, answer, call, ended, failure, said
 
 
@@ -89,3 +90,13 @@ def test_a_mailing_counts_its_deliveries_and_who_gets_nothing(world: World) -> N
         "failed": 1,
         "in_doubt": 1,
     }
+
+
+def test_a_mailing_of_several_versions_tells_what_was_sent_before_and_waits(world: World) -> None:
+    campaign = half_sent(world, "sent", "in_doubt", "failed", of=5)
+    renewed(world, campaign)
+
+    mailing = world.read(lambda: did.mailings_of([campaign.id]))[campaign.id]
+
+    assert (mailing.version, mailing.recipients) == (2, 3), "the one who failed and the two who are left"
+    assert dict(mailing.earlier) == {"sent": 1, "in_doubt": 1, "failed": 1}

@@ -7,14 +7,15 @@ from uuid import uuid4
 
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
+from django.db.models import QuerySet
 
 from approvals.access.actors import TokenBearer
 from approvals.db.binding import bind
-from approvals.exceptions import Conflict, Invalid
+from approvals.exceptions import Invalid
 from approvals.models import AudienceRow, Campaign, Delivery, QueueItem, Version
 from approvals.rules.digests import version_digest
 from approvals.rules.proposals import Proposal, Recipient
-from approvals.services import proposals
+from approvals.services import proposals, versions
 from tests.api.world import a_caller, a_runtime, stored
 
 pytestmark = pytest.mark.django_db(databases=["default", "ingest"], transaction=True)
@@ -58,6 +59,7 @@ def test_the_digest_is_that_of_the_rows_that_are_stored(by: TokenBearer) -> None
         rows = AudienceRow.objects.filter(version_id=version.id, state="addressable").order_by("position")
         assert version.digest == version_digest(
             headers={
+                "version": "1",
                 "name": campaign.name,
                 "purpose": campaign.purpose,
                 "send_by": None,
@@ -99,7 +101,7 @@ def test_what_was_proposed_cannot_be_changed_any_more(by: TokenBearer) -> None:
         )
 
 
-@pytest.mark.parametrize("broken", ["version_digest", "message_id_of", "canonical"])
+@pytest.mark.parametrize("broken", ["version_digest", "message_id_of", "canonical", "_seal"])
 def test_what_fails_half_way_leaves_nothing(
     by: TokenBearer, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
@@ -107,7 +109,7 @@ def test_what_fails_half_way_leaves_nothing(
         raise RuntimeError("broken")
 
     before = stored(by.workspace_id)
-    monkeypatch.setattr(proposals, broken, fail)
+    monkeypatch.setattr(versions, broken, fail)
     with pytest.raises(RuntimeError):
         proposals.propose(by=by, proposal=a_proposal())
     assert stored(by.workspace_id) == before
@@ -117,17 +119,18 @@ def test_a_campaign_that_somebody_else_stored_meanwhile_is_the_one(
     by: TokenBearer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, _ = proposals.propose(by=by, proposal=a_proposal())
-    look, looks = proposals._known, []
+    look, looks = proposals.campaigns_of, []
 
-    def look_too_early(*args: Any) -> Campaign | None:
+    def look_too_early(*args: Any) -> QuerySet[Campaign]:
         looks.append(1)
-        return look(*args) if len(looks) > 1 else None
+        return look(*args) if len(looks) > 1 else Campaign.objects.none()
 
-    monkeypatch.setattr(proposals, "_known", look_too_early)
+    monkeypatch.setattr(proposals, "campaigns_of", look_too_early)
     assert proposals.propose(by=by, proposal=a_proposal()) == (first, False)
     looks.clear()
-    with pytest.raises(Conflict):
-        proposals.propose(by=by, proposal=a_proposal(name="Other"))
+    assert proposals.propose(by=by, proposal=a_proposal(name="Other")) == (first, True)
+    with transaction.atomic():
+        assert [version.number for version in Version.objects.order_by("number")] == [1, 2]
 
 
 def test_another_fault_of_the_database_is_no_conflict(
@@ -144,7 +147,18 @@ def test_another_fault_of_the_database_is_no_conflict(
         ({"sender": "nobody"}, "from"),
         ({"sender": "a@shop.example.com, b@shop.example.com"}, "from"),
         ({"sender": "Shop\r\n <a@shop.example.com>"}, "from"),
+        ({"sender": "{{shop}}@shop.example.com"}, "from"),
+        ({"sender": "{{ shop }} <news@shop.example.com>"}, "from"),
         ({"reply_to": "nobody"}, "reply_to"),
+        ({"reply_to": "{{shop}}@shop.example.com"}, "reply_to"),
+        ({"name": "Spring\x1coffers"}, "name"),
+        ({"name": "  "}, "name"),
+        ({"subject": " "}, "subject"),
+        ({"purpose": "a\x00b"}, "purpose"),
+        ({"text": "a\x00b"}, "text"),
+        ({"text": "a\ud800b"}, "text"),
+        ({"text": " \n "}, "text"),
+        ({"html": "a\udfffb"}, "html"),
         ({"subject": "Hello\nBcc: eve@shop.example.com"}, "subject"),
         ({"subject": "Hello\x0bBcc: eve@shop.example.com"}, "subject"),
         ({"run_id": uuid4()}, "run_id"),

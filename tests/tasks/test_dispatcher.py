@@ -43,6 +43,12 @@ def test_a_wake_up_is_published_to_the_queue_of_its_kind(waiting: redis.Redis) -
     assert waiting.llen("import") == 1
 
 
+def test_a_callback_is_published_to_the_queue_of_those_who_send(waiting: redis.Redis) -> None:
+    dispatcher = Dispatcher()
+    said(dispatcher, wake(kind="callback"))
+    assert (waiting.llen("callback"), waiting.llen("send")) == (0, 1)
+
+
 def test_a_test_to_oneself_is_sent_by_the_workers_that_send(waiting: redis.Redis) -> None:
     said(Dispatcher(), wake(kind="test"))
     assert (waiting.llen("test"), waiting.llen("send")) == (0, 1)

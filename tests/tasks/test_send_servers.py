@@ -155,10 +155,13 @@ def test_a_message_whose_intent_is_refused_after_354_never_gets_its_dot(office, 
     campaign = office.approved(3)
     turn = rounds.turn
 
-    def stopped_first(**given):
-        time.sleep(0.2)  # the server has asked for the message
+    def stopped_first(*, meanwhile, **given):
+        def begin():
+            meanwhile()
+            time.sleep(0.2)  # the server has asked for the message
+
         sends.stop(office.by, campaign)
-        return turn(**given)
+        return turn(meanwhile=begin, **given)
 
     monkeypatch.setattr(rounds, "turn", stopped_first)
     office.wake()

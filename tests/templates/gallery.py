@@ -15,10 +15,12 @@ from tests.templates import (
     samples_datasets,
     samples_more,
     samples_no,
+    samples_proposals,
     samples_review,
     samples_run,
     samples_schedule,
     samples_setup,
+    samples_versions,
 )
 from tests.templates.samples import SHELL, Note
 
@@ -70,6 +72,16 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "campaigns/page.html",
         {"shell": SHELL, "page": samples_more.CAMPAIGN_TIME_WRONG},
     ),
+    "campaign-untold": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_UNTOLD}),
+    "campaign-versions": (
+        "campaigns/page.html",
+        {"shell": SHELL, "page": samples_versions.CAMPAIGN_VERSIONS},
+    ),
+    "campaign-returned": (
+        "campaigns/page.html",
+        {"shell": SHELL, "page": samples_versions.CAMPAIGN_RETURNED},
+    ),
+    "version": ("campaigns/version.html", {"shell": SHELL, "page": samples_versions.VERSION}),
     "campaign-quiet": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_QUIET}),
     "recipients": ("campaigns/recipients.html", {"shell": SHELL, "page": samples_review.RECIPIENTS}),
     "recipients-nobody": (
@@ -96,10 +108,29 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "setup/campaign_tools.html",
         {"shell": samples_setup.SHELL, "page": samples_setup.TOOLS_NONE},
     ),
+    "runtime-http": (
+        "setup/runtime.html",
+        {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME_HTTP},
+    ),
+    "runtime-secret": (
+        "setup/runtime.html",
+        {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME_SECRET},
+    ),
     "lists": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS}),
     "lists-wrong": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS_WRONG}),
     "lists-empty": ("datasets/list.html", {"shell": SHELL, "page": samples_datasets.LISTS_EMPTY}),
     "dataset": ("datasets/page.html", {"shell": SHELL, "page": samples_datasets.LIST}),
+    "new-campaign": ("campaigns/new.html", {"shell": SHELL, "page": samples_proposals.CHOOSE}),
+    "new-campaign-empty": ("campaigns/new.html", {"shell": SHELL, "page": samples_proposals.CHOOSE_EMPTY}),
+    "write": ("campaigns/write.html", {"shell": SHELL, "page": samples_proposals.WRITE}),
+    "write-wrong": ("campaigns/write.html", {"shell": SHELL, "page": samples_proposals.WRITE_WRONG}),
+    "write-typed": ("campaigns/write.html", {"shell": SHELL, "page": samples_proposals.TYPED}),
+    "write-version": ("campaigns/write.html", {"shell": SHELL, "page": samples_proposals.VERSION}),
+    "write-version-late": ("campaigns/write.html", {"shell": SHELL, "page": samples_proposals.VERSION_LATE}),
+    "write-version-closed": (
+        "campaigns/write.html",
+        {"shell": SHELL, "page": samples_proposals.VERSION_CLOSED},
+    ),
     "suppressions": ("suppressions/page.html", {"shell": SHELL, "page": samples_datasets.SUPPRESSIONS}),
     "suppressions-empty": ("suppressions/page.html", {"shell": SHELL, "page": samples_datasets.NOBODY}),
     "unsubscribe": ("unsubscribe.html", {"state": "ask", "field": "List-Unsubscribe", "value": "One-Click"}),
@@ -142,6 +173,7 @@ FRAGMENTS: dict[str, tuple[str, dict[str, Any]]] = {
         "campaigns/_schedule.html#schedule",
         {"reload_url": "/w/northwind/campaigns/1/"},
     ),
+    "version-preview": ("campaigns/version.html#preview", {"preview": samples_versions.VERSION.preview}),
     "campaign-preview": ("campaigns/page.html#preview", {"preview": samples_more.CAMPAIGN.preview}),
 }
 

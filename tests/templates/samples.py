@@ -214,6 +214,7 @@ ROWS = (
 )
 
 QUEUE = QueuePage(
+    new=Link("New campaign", "/w/northwind/campaigns/new/"),
     title="Queue",
     live=QueueLive("/w/northwind/live/", _tabs("decide"), "3 new", "/w/northwind/"),
     filter=_filter(applied=False),

@@ -22,6 +22,7 @@ from dashboard.presenters.campaigns import (
     Progress,
     Raw,
     ResolveDeliveries,
+    TellAgain,
     Troubled,
 )
 from dashboard.presenters.decisions import DecisionFilter, DecisionPage, DecisionsPage, LogBox, Seen, SeenCall
@@ -73,6 +74,7 @@ AUDIENCE = Audience(
     open=True,
 )
 CAMPAIGN = CampaignPage(
+    new_version=Link("New version", "/w/northwind/campaigns/1/new-version"),
     title="Winter schedule change",
     heading=reveal_line("Winter schedule change"),
     trail=trail(),
@@ -116,6 +118,14 @@ CAMPAIGN = CampaignPage(
     ),
     run=Link(reveal_line("outreach-77"), "/r/7"),
 )
+CAMPAIGN_UNTOLD = replace(
+    CAMPAIGN,
+    untold=TellAgain(
+        **ACT,
+        what="it was returned",
+        why=reveal_line("It answered with an error (401 Unauthorized): “The signature is wrong”."),
+    ),
+)
 CAMPAIGN_QUIET = replace(
     CAMPAIGN,
     preview=replace(CAMPAIGN.preview, looks=QUIET, trial=TRIAL_DOUBT),
@@ -145,6 +155,8 @@ PROGRESS = Progress(
         Count("to go", "13"),
     ),
     moving=True,
+    earlier="Version 1 before it: 150 sent, 2 in doubt. Together with this one it was sent to 171 people.",
+    can_pause=True,
     can_stop=True,
     task="0b6f2f0e-5b7e-4f3e-9a55-1f3c9e4c2d10",
 )
@@ -221,6 +233,7 @@ CAMPAIGN_SENDING = replace(
         ),
     ),
     acts=CampaignActs(
+        pause=Act(**ACT),
         stop=ReasonAct(**ACT),
         take_back=Act(**ACT),
         closed="It was approved; the sending goes on by itself.",

@@ -7,8 +7,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from approvals.selectors.callbacks import Untold
 from approvals.selectors.runtimes import Observed, RuntimeRow
-from dashboard.forms.setup import CampaignToolForm, DatabaseForm, RuntimeForm, SendingForm
+from dashboard.forms.setup import CallbackForm, CampaignToolForm, DatabaseForm, RuntimeForm, SendingForm
 from dashboard.presenters.build_setup import reading_of, runtime_page, setup_page, tools_page
 from dashboard.presenters.places import Places
 from dashboard.presenters.shell import NavItem
@@ -40,6 +41,7 @@ def _runtime(number: int, name: str, kind: str = "adk", **read: Any) -> RuntimeR
     return RuntimeRow(
         id=UUID(int=number), name=name, kind=kind, base_url="http://agents.northwind.example:8000", silence_s=300,
         writes_ahead=False, hides_calls=False, created_at=NOW - timedelta(days=2),
+        callback_url="https://desk.northwind.example/told" if kind == "http" else "",
         observed=observed if kind == "adk" else None,
     )  # fmt: skip
 
@@ -69,15 +71,33 @@ WRONG.add_error(
     "database_url", "The database address begins with postgresql://; other databases are not read."
 )
 SENDING = SendingForm(initial={"hold_s": 60, "messages_per_minute": 0})
+UNTOLD = [
+    Untold(UUID(int=7), f"Spring news {HOSTILE}", HTTP.id, "campaign.returned", NOW - timedelta(hours=11), 7,
+           f"It answered with an error (500 Internal Server Error): “{HOSTILE}”."),
+    Untold(UUID(int=8), "Winter news", HTTP.id, "campaign.finished", NOW - timedelta(hours=12), 1,
+           "It answered that it wants no more callbacks (410 Gone)."),
+]  # fmt: skip
 SETUP = setup_page(
-    places=PLACES, runtimes=[FIRST, HTTP, TROUBLED, STEADY], form=RuntimeForm(), sending=SENDING, now=NOW
-)
+    places=PLACES, runtimes=[FIRST, HTTP, TROUBLED, STEADY], untold=UNTOLD, form=RuntimeForm(), sending=SENDING,
+    now=NOW,
+)  # fmt: skip
 SETUP_WRONG = setup_page(
     places=PLACES, runtimes=[STEADY], form=WRONG,
     sending=SendingForm({"hold_s": "99999999", "messages_per_minute": "-1"}), now=NOW,
 )  # fmt: skip
 SETUP_EMPTY = setup_page(places=PLACES, runtimes=[], form=RuntimeForm(), sending=SENDING, now=NOW)
-RUNTIME = runtime_page(places=PLACES, runtime=TROUBLED, form=DatabaseForm(), now=NOW)
+RUNTIME = runtime_page(
+    places=PLACES, runtime=TROUBLED, form=DatabaseForm(), listening=CallbackForm(), now=NOW
+)
+WRONG_CALLBACK = CallbackForm({"callback_url": "desk"})
+WRONG_CALLBACK.add_error("callback_url", "The callback address begins with http:// or https:// and a host.")
+RUNTIME_HTTP = runtime_page(
+    places=PLACES, runtime=HTTP, untold=UNTOLD, form=None, listening=WRONG_CALLBACK, now=NOW
+)
+RUNTIME_SECRET = runtime_page(
+    places=PLACES, runtime=STEADY, form=DatabaseForm(), listening=CallbackForm(), now=NOW,
+    secret="whsec_c2Vjb25kbG9vayBzZWNvbmRsb29rIHNlY29uZGxvb2s=",
+)  # fmt: skip
 READING = reading_of(FIRST, PLACES, NOW)
 TOOLS = tools_page(
     places=PLACES,

@@ -33,7 +33,8 @@ def test_a_message_is_answered_in_a_sentence_with_its_entry_and_its_campaign(wor
     [row] = page.rows
     assert row.startswith("Mail to ann@example.com Mia Berg (reviewer) approved this campaign on ")
     assert "Sent" in row and delivery.message_id in row
-    assert page.links["ann@example.com"] == world.at(f"campaigns/{delivery.campaign_id}/")
+    assert page.links["ann@example.com"] == world.at(f"campaigns/{delivery.campaign_id}/?to={delivery.id}")
+    assert page.links["Winter schedule"] == world.at(f"campaigns/{delivery.campaign_id}/")
     entry = next(url for text, url in page.links.items() if text.endswith(": Approved"))
     assert Read(world.visit("manager").get(entry)).status == 200
 

@@ -128,7 +128,7 @@ class TestApproving:
         page = look(world, late)
         assert "send-by passed 5 min ago" in page
         assert "<button disabled>Approve for 2 people" in page.html
-        assert "The time by which this campaign was to be sent is over. Reject it" in page
+        assert "The time by which this campaign was to be sent is over. Return it" in page
         assert decide(world, late, "approve").status_code == 409
         assert decided(world) == []
 
@@ -202,7 +202,7 @@ class TestTakingBackAndStopping:
     def test_a_campaign_is_stopped_and_the_rest_is_skipped(self, world: World) -> None:
         campaign = ready_for(world, "stop")
         page = follow(world, decide(world, campaign, "stop", reason=REASON))
-        assert "Stopped. What had not left by then is skipped for good." in page
+        assert "Stopped. What had not left by then is skipped." in page
         assert "0 of 2 sent, 2 skipped." in page
         assert "What was sent until it was stopped" in page
         assert REASON in page.row("Stopped")

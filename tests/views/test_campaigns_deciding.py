@@ -26,7 +26,7 @@ def test_an_approval_says_queued_and_is_followed_from_there(world):
     read = Read(after)
     assert "Approved. Sending is queued: it starts as soon as a worker has it" in read
     assert "Waits for a worker; it can be taken back until one begins with it." in read
-    assert offered(after) == {"take-back", "stop"}, "the page shows the one that is possible"
+    assert offered(after) == {"take-back", "pause", "stop"}, "the page shows those that are possible"
     assert "data-cancellable" in read.html and "data-stoppable" not in read.html
     assert "hx-get" in read.html
     entry = world.read(lambda: Decision.objects.get(kind="approve"))
@@ -96,12 +96,12 @@ def test_a_running_campaign_is_stopped_with_a_reason(world):
     with world.bound():
         sending.begin(held=jobs.claim(job_id=Job.objects.get().id, task_id="t"))
     shown = client.get(address)
-    assert "0 of 2 sent so far." in Read(shown) and offered(shown) == {"stop"}
+    assert "0 of 2 sent so far." in Read(shown) and offered(shown) == {"pause", "stop"}
     wrong = send(client, form_of(shown, "/stop"), reason="no")
     assert wrong.status_code == 422 and form_of(wrong, "/stop").texts["reason"] == "no"
     send(client, form_of(shown, "/stop"), reason="The wrong list was used.")
     read = Read(client.get(address))
-    assert "Stopped. What had not left by then is skipped for good." in read
+    assert "Stopped. What had not left by then is skipped." in read
     assert "0 of 2 sent, 2 skipped." in read
 
 
@@ -203,7 +203,7 @@ def test_a_delivery_of_another_campaign_is_not_found(world):
 
 # Bad input.
 
-ACTS = ["approve", "reject", "take-back", "stop"]
+ACTS = ["approve", "return", "reject", "take-back", "pause", "go-on", "stop"]
 
 
 @pytest.mark.parametrize("act", ACTS)

@@ -173,10 +173,10 @@ def test_text_of_others_is_shown_and_never_obeyed(world):
     assert "right-to-left override" in html
 
 
-def test_a_campaign_that_reaches_nobody_can_only_be_rejected(world):
+def test_a_campaign_that_reaches_nobody_can_only_be_returned_or_rejected(world):
     campaign = world.campaign(recipients=["nobody"])
     answered = page(world, campaign)
-    assert offered(answered) == {"reject"}
+    assert offered(answered) == {"return", "reject"}
     assert NOBODY_REACHED in Read(answered)
     refused = send(world.visit("reviewer"), form_of(answered, "/approve"))
     assert refused.status_code == 409 and NOBODY_REACHED in Read(refused), "the same sentence"

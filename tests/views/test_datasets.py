@@ -115,7 +115,7 @@ class TestSending:
         assert "did not come in whole" in Read(answer)
         assert not world.read(Dataset.objects.exists)
 
-    @pytest.mark.parametrize("role", ["support", "manager", "admin", ""])
+    @pytest.mark.parametrize("role", ["manager", "admin", ""])
     def test_nobody_else_can_make_the_server_keep_a_file(
         self, world: World, files: Path, role: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:

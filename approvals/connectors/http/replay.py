@@ -7,14 +7,13 @@
 import time
 
 import httpcore
-import httpx
 
 from approvals.connectors import addresses, answers, line, net
 from approvals.connectors.addresses import BadAddress
 from approvals.connectors.http.order import Outcome, ReplayOrder
+from approvals.connectors.http.post import post
 from approvals.rules import digests, webhooks
 
-ANSWER_LIMIT = 64 * 1024
 NOT_KNOWN = "so whether it started the run is not known"
 
 
@@ -37,42 +36,10 @@ def start_replay(order: ReplayOrder) -> Outcome:
     except OSError as error:
         return _not_sent(f"The runtime {url.host} was not found: {net.why(error)}")
     try:
-        status, said = _post(url, body, signature, wire)
+        status, said = post(url, body, signature, wire)
     except line.TROUBLE as error:
         return _after_trouble(error, wire.wrote, order.timeout_s)
     return _of_answer(status, said)
-
-
-def _post(url: httpx.URL, body: bytes, signature: dict[str, str], wire: line.Line) -> tuple[int, str]:
-    """Send the request; return the answer's status and what it says in words, if it says anything."""
-    headers = {
-        "content-type": "application/json",
-        "user-agent": "Secondlook",
-        "accept-encoding": "identity",
-        "connection": "close",
-        **signature,
-    }
-    with (
-        line.client(wire, url) as client,
-        client.stream("POST", url, content=body, headers=headers) as answer,
-    ):
-        return answer.status_code, _words(answer)
-
-
-def _words(answer: httpx.Response) -> str:
-    """What the answer's body says, in quotes; empty where it says nothing readable.
-
-    The status has already decided: trouble with the body changes nothing.
-    """
-    body = b""
-    try:
-        for chunk in answer.iter_raw():
-            body += chunk
-            if len(body) > ANSWER_LIMIT:
-                return ""
-    except line.TROUBLE:
-        return ""
-    return answers.quoted(body)
 
 
 def _of_answer(status: int, said: str) -> Outcome:

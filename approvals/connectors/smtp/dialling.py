@@ -94,7 +94,9 @@ class Dialling:
 def plain(reply: bytes) -> str:
     """The server's words as one printable line of bounded length."""
     text = reply[:REPLY_LIMIT].decode(errors="replace")
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else " " for char in text)
+    return " ".join(text.split())
 
 
 def _greet(session: Session) -> None:

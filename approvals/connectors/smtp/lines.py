@@ -106,6 +106,15 @@ class Lines:
         self._lines = [line for line in self._lines if line.alive]
         self._ended = [one for one in self._ended if one[0] != key]
 
+    def move(self) -> None:
+        """Do everything that can be done without waiting, for whoever has something else to do before `collect`."""
+        self._adopt()
+        for line in self._lines:
+            line.move()
+            line.expire()
+            self._end(line)
+        self._assign()
+
     def collect(self, *, deadline: float) -> list[Ended]:
         """The errands that ended: all of them, or those that ended while the others were slow; [] at the deadline."""
         began = time.monotonic()
@@ -145,15 +154,6 @@ class Lines:
     def _errands(self) -> Iterator[Errand]:
         yield from self._waiting
         yield from (line.errand for line in self._lines if line.errand is not None)
-
-    def move(self) -> None:
-        """Everything that can be done without waiting."""
-        self._adopt()
-        for line in self._lines:
-            line.move()
-            line.expire()
-            self._end(line)
-        self._assign()
 
     def _end(self, line: Line) -> None:
         if line.ended is None:

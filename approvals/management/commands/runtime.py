@@ -1,4 +1,4 @@
-"""`manage.py runtime add`, `runtime list`, `runtime set-database` and `runtime campaign-tool`."""
+"""`manage.py runtime add`, `list`, `set-database`, `set-callback` and `campaign-tool`."""
 
 from typing import Any
 
@@ -14,7 +14,8 @@ from approvals.management.operator import (
 )
 from approvals.selectors import runtimes
 from approvals.selectors.runtimes import RuntimeRow
-from approvals.services import campaign_tools, setup
+from approvals.services import campaign_tools, listening, setup
+from approvals.services.setup import AddedRuntime
 
 NOT_FOUND = "sessions that are not found there count as deleted"
 
@@ -30,6 +31,7 @@ class Command(OperatorCommand):
         f" the same store: {NOT_FOUND}.",
         "campaign-tool": "Declare that a call of a tool sends nothing itself: from now on its arguments are proposed"
         " as a campaign, for a person to decide on.",
+        "set-callback": "Say where a runtime is told what became of the campaigns that it proposed.",
     }
 
     def add_add_arguments(self, parser: CommandParser) -> None:
@@ -71,6 +73,8 @@ class Command(OperatorCommand):
             help="adk: its agents have tools whose own calls leave no trace in the database",
         )
 
+        add_callback_argument(parser)
+
     def handle_add(
         self,
         *,
@@ -83,6 +87,7 @@ class Command(OperatorCommand):
         time_limit_s: int,
         writes_ahead: bool,
         hides_calls: bool,
+        callback_url: str,
         **_: Any,
     ) -> None:
         with in_workspace(workspace) as row:
@@ -96,15 +101,18 @@ class Command(OperatorCommand):
                 time_limit_s=time_limit_s,
                 writes_ahead=writes_ahead,
                 hides_calls=hides_calls,
+                callback_url=callback_url,
             )
         if added.runtime.kind == "adk":
             self.say(f"Runtime {added.runtime.name} of {row.slug} is asked at {added.runtime.base_url}.")
             self.say(
                 "Its database is read within seconds; the Setup page and `runtime list` show how far that is."
             )
-            return
-        self.say(f"Runtime {added.runtime.name} of {row.slug} is asked at {added.runtime.base_url}/replays.")
-        self.say(f"Signing secret (Standard Webhooks), shown only now: {added.signing_secret}")
+        else:
+            self.say(
+                f"Runtime {added.runtime.name} of {row.slug} is asked at {added.runtime.base_url}/replays."
+            )
+        self._say_listening(added)
 
     def add_list_arguments(self, parser: CommandParser) -> None:
         add_workspace_argument(parser)
@@ -144,6 +152,42 @@ class Command(OperatorCommand):
             changed = change(by=current_operator(), runtime=name, tool=tool)
         tools = ", ".join(changed.campaign_tools) or "none"
         self.say(f"Tools of {changed.name} of {row.slug} whose calls propose campaigns from now on: {tools}.")
+
+    def add_set_callback_arguments(self, parser: CommandParser) -> None:
+        add_workspace_argument(parser)
+        parser.add_argument("--name", required=True, metavar="N")
+        parser.add_argument(
+            "--url",
+            required=True,
+            metavar="C",
+            help="where POST tells it; an empty one: it is not told any more",
+        )
+
+    def handle_set_callback(self, *, workspace: str, name: str, url: str, **_: Any) -> None:
+        with in_workspace(workspace):
+            changed = listening.set_callback(by=current_operator(), runtime=name, callback_url=url)
+        if not changed.runtime.callback_url:
+            self.say(
+                f"{changed.runtime.name} is not told any more what becomes of its campaigns; it can ask."
+            )
+        self._say_listening(changed)
+
+    def _say_listening(self, changed: AddedRuntime) -> None:
+        """Where it is told of its campaigns, and the secret that was made now."""
+        if changed.runtime.callback_url:
+            self.say(f"It is told what became of its campaigns at {changed.runtime.callback_url}.")
+        if changed.signing_secret:
+            self.say(f"Signing secret (Standard Webhooks), shown only now: {changed.signing_secret}")
+
+
+def add_callback_argument(parser: CommandParser) -> None:
+    """`--callback-url C`."""
+    parser.add_argument(
+        "--callback-url",
+        default="",
+        metavar="C",
+        help="where POST tells it what became of its campaigns; without one it asks by itself",
+    )
 
 
 def _state(runtime: RuntimeRow) -> str:

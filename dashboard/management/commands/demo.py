@@ -89,6 +89,7 @@ class Command(BaseCommand):
                 base_url=f"http://127.0.0.1:{port}",
                 silence_s=SILENCE_S,
                 writes_ahead=True,
+                callback_url=f"http://127.0.0.1:{port}/told",
             )
             token = setup.create_token(by=by, runtime=RUNTIME)
             # Before the commit: a demo whose token nobody knows would be of no use.

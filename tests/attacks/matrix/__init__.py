@@ -36,6 +36,7 @@ To add one, write a `Case` in the room it belongs to:
 
 from tests.attacks.matrix import (
     attachments,
+    callbacks,
     called,
     closed_lists,
     datasets,
@@ -74,6 +75,7 @@ ROOMS = (
     called,
     attachments,
     trials,
+    callbacks,
 )
 CASES: tuple[Case, ...] = tuple(case for room in ROOMS for case in room.CASES)
 

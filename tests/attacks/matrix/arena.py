@@ -187,9 +187,10 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
 
 
 def _lists(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, UUID]:
-    """A list of recipients that is over, and an address that was released. The list that is imported is due."""
+    """A list of recipients that is over, and an address that was released. What is imported and what is told is due."""
     over, released = uuid4(), uuid4()
     execute("update approvals_dataset set due_at = now() where id = %s", [home.dataset])
+    execute("update approvals_callback set due_at = now() where id = %s", [home.callback])
     execute(
         "insert into approvals_dataset (id, workspace_id, name, sha256, size, encoding, delimiter, columns,"
         " address_column, by_name) values (%s, %s, 'list.csv', repeat('1', 64), 1, 'utf-8', ',', '[]', 'email', 'Ada')",
@@ -255,6 +256,11 @@ def _every_state(execute: Callable[..., Any], home: House) -> dict[str, UUID]:
         rows[f"delivery_{state}"] = _copy(
             execute, "delivery", home.delivery, state=state, dedupe_key=f"{state}@x.example", job_id=str(home.job),
             fence=1, attempted_at="2026-01-01T00:00:00Z",
+        )  # fmt: skip
+    for number, state in enumerate(states.CALLBACK.states, start=2):
+        rows[f"callback_{state}"] = _copy(
+            execute, "callback", home.callback, number=number, status=state,
+            told_at="2026-01-01T00:00:00Z" if state == "told" else None,
         )  # fmt: skip
     return rows
 

@@ -29,6 +29,8 @@ EXCUSED: dict[str, str] = {
     " id is unique",
     "pinned job_queued()": _WAKES,
     "trigger approvals_dataset dataset_added": _WAKES,
+    "trigger approvals_callback callback_added": _WAKES,
+    "pinned callback_added()": _WAKES,
     "pinned dataset_added()": _WAKES,
     "pinned payload_forgotten()": "runs as whoever erases, which is owner",
     "pinned refuse_rows_for_sealed()": "a comparison of rows takes no operator but those of an operator family",

@@ -68,6 +68,7 @@ HEARD: dict[str, tuple[str, ...]] = {
     "search_decisions": OTHER,
     "observed_stores": listening_operator("<", "timestamptz"),
     "due_imports": listening_operator("<=", "timestamptz"),
+    "due_callbacks": listening_operator("<=", "timestamptz"),
     "log_anchors": listening_operator("%", "bigint", "integer", "bigint"),
 }
 # Whoever's function of the definer calls ours, runs it with the definer's rights.
@@ -120,6 +121,7 @@ CALLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "due_imports": (("select due_imports(10)",), ()),
     "due_calls": (("select due_calls(10)",), ()),
     "campaign_called": ((insert("event"),), ()),
+    "due_callbacks": (("select due_callbacks(10)",), ()),
     "home_of_delivery": (("select home_of_delivery(%(delivery)s)",), ()),
     "log_heads": (("select log_heads()",), ()),
 }
@@ -256,6 +258,12 @@ LIES = (
         operator("=", "jsonb", "jsonb", "true"),
         "update approvals_suppression set reason = 'complained' where id operator(pg_catalog.=) %(suppression)s",
         behind=("no update (reason) on approvals_suppression for app",),
+    ),
+    _stands_in(
+        "refuse_another_secret()",
+        "have a runtime trust what somebody else signs",
+        operator("<>", "bytea", "bytea", "false"),
+        "update approvals_runtime set signing_secret = 'eve' where id operator(pg_catalog.=) %(runtime)s",
     ),
     _stands_in(
         "refuse_unrevoking()",

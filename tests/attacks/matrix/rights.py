@@ -24,6 +24,7 @@ CHANGE = {
     "audiencerow": "address = 'eve@x.example'",
     "beat": "detail = 'eve'",
     "calledcampaign": "by_subject = true",
+    "callback": "answer = 'eve'",
     "campaign": "comment = 'eve'",
     "dataset": "notice = 'eve'",
     "datasetrow": "email = 'eve'",
@@ -63,6 +64,7 @@ ONE = {
         "observation",
         "dataset",
         "suppression",
+        "callback",
     )
 } | {
     "version": "id = %(draft)s",
@@ -152,6 +154,7 @@ CALLS: dict[tuple[str, str], tuple[str | tuple[str, ...], tuple[str, ...]]] = {
     ),
     ("due_imports", "ingest"): ("select 1 from due_imports(99) where workspace_id = %(b_workspace)s", ()),
     ("due_calls", "ingest"): ("select 1 from due_calls(99) where workspace_id = %(b_workspace)s", ()),
+    ("due_callbacks", "ingest"): ("select 1 from due_callbacks(99) where workspace_id = %(b_workspace)s", ()),
     ("home_of_delivery", "ingest"): ("select 1 where home_of_delivery(%(b_delivery)s) is not null", ()),
     ("place_now", "ingest"): ("select 1 from place_now()", ()),
     # A copy that was taken before something was sent, and that sends it again because nobody asks.

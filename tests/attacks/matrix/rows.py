@@ -82,6 +82,10 @@ VALID: dict[str, dict[str, str]] = {
         "id": EVE, **HERE, "version_id": "%(draft)s", "position": "9", "attachment_id": "%(attachment)s",
         "filename": "'eve.txt'", "content_type": "'text/plain'",
     },
+    "callback": {
+        "id": EVE, **HERE, "campaign_id": "%(campaign)s", "number": "9", "decision_id": "null", "type": "'eve'",
+        "body": "'{}'",
+    },
     "place": {"id": "1", "system": "1", "timeline": "1", "database": "1", "relation": "1"},
     "itemword": {**HERE, "item_id": "%(campaign)s", "word": "'eve'", "at": "now()"},
     "decisionword": {**HERE, "decision_id": "%(dismissal)s", "word": "'eve'", "at": "now()"},

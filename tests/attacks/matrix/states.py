@@ -11,6 +11,8 @@ from tests.attacks.matrix.rows import EVE, insert, release, told
 ALONG = {
     "job": ", fence = fence + 1",
     "delivery": ", job_id = %(job_at_work)s, fence = 2, attempted_at = now()",
+    "callback": ", told_at = null",
+    "callback told": ", told_at = now()",
 }
 TOLD = ("trigger approvals_job job_end_is_told",)
 ENDS = ("done", "failed", "in_doubt")
@@ -21,11 +23,12 @@ def illegal_steps() -> Iterator[Case]:
     for machine in states.MACHINES:
         column = "state" if machine.name == "delivery" else "status"
         for old, new in permutations(machine.states, 2):
+            along = ALONG.get(f"{machine.name} {new}", ALONG.get(machine.name, ""))
             if (old, new) not in machine.steps:
                 yield Case(
                     guard=f"trigger approvals_{machine.name} {machine.name}_transition",
                     what=f"{old} to {new}",
-                    attack=f"update approvals_{machine.name} set {column} = '{new}'{ALONG.get(machine.name, '')}"
+                    attack=f"update approvals_{machine.name} set {column} = '{new}'{along}"
                     f" where id = %({machine.name}_{old})s",
                     refusal=f"23514 {machine.name} may not go from {old} to {new} ({machine.name}_transition)",
                     behind=TOLD if machine.name == "job" and new in ENDS else (),
@@ -62,6 +65,16 @@ BIRTHS = (
         )
         for state in states.DELIVERY.states
         if state != "planned"
+    ),
+    *(
+        Case(
+            guard="trigger approvals_callback callback_born",
+            what=f"news born {state}",
+            attack=insert("callback", status=f"'{state}'", told_at="now()" if state == "told" else "null"),
+            refusal="(callback_born)",
+        )
+        for state in states.CALLBACK.states
+        if state != "waiting"
     ),
     *(
         Case(

@@ -1,0 +1,38 @@
+"""What a runtime is told of a campaign that it proposed, and how often somebody tries to tell it."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from approvals.rules.digests import canonical
+
+# What each kind of decision about a whole campaign is called in a callback.
+TYPES: Mapping[str, str] = {
+    "approve": "campaign.approved",
+    "reject": "campaign.rejected",
+    "return_campaign": "campaign.returned",
+    "cancel_send": "campaign.taken_back",
+    "pause_send": "campaign.paused",
+    "resume_send": "campaign.resumed",
+    "stop": "campaign.stopped",
+}
+FINISHED = "campaign.finished"  # nobody's decision: the last message was settled
+
+# Seconds from each try that failed to the next one. After the last of them nobody tries any more.
+PAUSES_S = (10, 60, 5 * 60, 30 * 60, 2 * 3600, 8 * 3600)
+
+# Of what the machine API tells of a campaign, what a callback tells: enough to go on, and nobody's address.
+_TELLS = ("id", "external_id", "version", "status", "comment", "counts")
+
+
+def pause_after(attempts: int) -> int | None:
+    """Seconds to wait once so many tries have failed; None: that was the last one."""
+    return PAUSES_S[attempts - 1] if attempts <= len(PAUSES_S) else None
+
+
+def body_of(type: str, at: datetime, campaign: Mapping[str, Any]) -> str:
+    """The body as it is signed and sent, the same at every try. `campaign` is what the machine API tells of it."""
+    data = {name: campaign[name] for name in _TELLS}
+    data["id"] = str(data["id"])
+    stamp = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return canonical({"type": type, "timestamp": stamp, "data": data})

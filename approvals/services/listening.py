@@ -1,0 +1,43 @@
+"""Where a runtime listens for what became of the campaigns that it proposed."""
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from approvals.access.actors import Actor
+from approvals.exceptions import NotFound
+from approvals.models import Callback, Campaign, Runtime
+from approvals.rules import webhooks
+from approvals.rules.urls import callback_url_given
+from approvals.selectors.callbacks import given_up
+from approvals.services import secrets, setup
+from approvals.services.setup import AddedRuntime
+
+
+@transaction.atomic
+def set_callback(*, by: Actor, runtime: str, callback_url: str) -> AddedRuntime:
+    """The runtime of this name is told at this address from now on; without one it is not told any more.
+
+    `signing_secret` is set where it had none and got one, to be shown once. What could not be told at the address
+    before, also what was given up, is tried at once. NotFound, NotAllowed, Invalid.
+    """
+    setup.may_set_up(by)
+    found = Runtime.objects.select_for_update(no_key=True).filter(name=runtime).first()
+    if found is None:
+        raise NotFound(
+            f'There is no runtime "{runtime}" in this workspace; `runtime list` shows all of them.'
+        )
+    found.callback_url = callback_url_given(callback_url)
+    secret = webhooks.new_secret() if found.callback_url and not found.signing_secret else ""
+    if secret:
+        found.signing_secret = secrets.seal(secret)
+    found.save(update_fields=["callback_url", "signing_secret"])
+    if found.callback_url:
+        _try_at_once(found)
+    setup.log(by, "runtime_changed", found.id, {"name": found.name, "callback_url": found.callback_url})
+    return AddedRuntime(found, secret)
+
+
+def _try_at_once(runtime: Runtime) -> None:
+    of_it = Callback.objects.filter(campaign_id__in=Campaign.objects.filter(runtime=runtime).values("id"))
+    of_it.filter(id__in=given_up().values("id")).update(status="waiting", attempts=0)
+    of_it.filter(status="waiting", lease_until=None).update(due_at=Now())

@@ -1,0 +1,61 @@
+"""What an agent could not be told of its campaign: on the campaign's page, and for whoever sets the runtime up."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from approvals.rules.callbacks import FINISHED, TYPES
+from approvals.selectors.callbacks import Untold
+from approvals.selectors.campaigns import CampaignFacts
+from dashboard.forms.shown import pack
+from dashboard.presenters.ages import when
+from dashboard.presenters.campaigns import TellAgain
+from dashboard.presenters.hand import Hand
+from dashboard.presenters.places import Places
+from dashboard.presenters.setup import UntoldLine
+from dashboard.presenters.text import reveal_line, summary_line
+
+_NEWS: Mapping[str, str] = {
+    TYPES["approve"]: "it was approved",
+    TYPES["reject"]: "it was rejected",
+    TYPES["return_campaign"]: "it was returned",
+    TYPES["cancel_send"]: "its approval was taken back",
+    TYPES["pause_send"]: "it was paused",
+    TYPES["resume_send"]: "it goes on",
+    TYPES["stop"]: "it was stopped",
+    FINISHED: "its sending is over",
+}
+
+
+def tell_again_of(facts: CampaignFacts, hand: Hand) -> TellAgain | None:
+    """The note with its button; None where there is nothing that the agent should know and does not."""
+    if facts.untold is None:
+        return None
+    shown = pack(target=facts.id, user_id=hand.actor.id, digest=facts.digest)
+    act = hand.act("campaign_tell_again", facts.id, permission="tell_again", shown=shown)
+    return TellAgain(
+        action=act.action,
+        shown=act.shown,
+        next=act.next,
+        refused=act.refused,
+        error=act.error,
+        what=_NEWS[facts.untold.type],
+        why=reveal_line(facts.untold.why),
+    )
+
+
+def untold_lines(
+    untold: Sequence[Untold], runtime_id: UUID, places: Places, now: datetime
+) -> tuple[UntoldLine, ...]:
+    """What one runtime could not be told, a line a campaign."""
+    return tuple(
+        UntoldLine(
+            campaign=summary_line(one.campaign, 100),
+            url=places.campaign(one.campaign_id),
+            what=_NEWS[one.type],
+            at=when(one.at, now),
+            why=reveal_line(one.why),
+        )
+        for one in untold
+        if one.runtime_id == runtime_id
+    )

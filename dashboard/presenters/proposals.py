@@ -1,0 +1,61 @@
+"""Proposing on a page: choosing who gets it (`campaigns/new.html`), and writing it (`campaigns/write.html`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from dashboard.presenters.parts import NOTHING, Fact, Link, Trail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadyList:
+    """A list that a campaign can use, and where one is written to it."""
+
+    name: SafeString
+    counted: str
+    write: Link
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoosePage:
+    """The first step. `form` sends a new list to `upload_url`; `refused` is why this member may not."""
+
+    title: str
+    trail: Trail
+    lists: tuple[ReadyList, ...]
+    more: Link
+    typed: Link
+    form: Any
+    upload_url: str
+    limit: str
+    refused: str = ""
+    wrong: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritePage:
+    """The form, for a campaign or another version of one. `form` prints its fields; `closed` switches it off.
+
+    `kept` are hidden fields (name, value); `notes` say what happens when it is sent, `warning` what changed since;
+    `fields` are the merge fields that the recipients bring a value for.
+    """
+
+    title: str
+    heading: SafeString
+    trail: Trail
+    form: Any
+    action: str
+    button: str
+    kept: tuple[tuple[str, str], ...]
+    facts: tuple[Fact, ...] = ()
+    links: tuple[Link, ...] = ()
+    fields: tuple[SafeString, ...] = ()
+    no_fields: str = ""
+    notes: tuple[str, ...] = ()
+    comment: SafeString = NOTHING
+    warning: str = ""
+    closed: str = ""
+    closed_link: Link | None = None
