@@ -99,7 +99,7 @@ _CAME_OF_IT = {
     "stop_replay": "The run counted as interrupted from then on. A call that was under way may still have happened.",
     "cancel_replay": "The replay was taken back before a worker had it. Nothing was started.",
     "cancel_send": "It was taken back before anything was sent, and waits for a decision again.",
-    "new_version": "It takes the place of the version before, and needs an approval of its own.",
+    "new_version": "It waited for a decision of its own. Of the version before nothing more was sent.",
     "stop": "What had not been sent by then is not sent.",
     "refused": "Nothing: it was refused, and nothing was done.",
     "outcome": "This entry says what came of an earlier one.",

@@ -14,6 +14,13 @@ from approvals.tasks import callbacks, imports, observe, propose, replay, send, 
 
 if __name__ == "__main__":
     kind, job_id, workspace = sys.argv[1:]
-    tasks = {"replay": replay, "send": send, "test": trials, "observe": observe, "import": imports}
-    tasks |= {"callback": callbacks, "propose": propose}
+    tasks = {
+        "replay": replay,
+        "send": send,
+        "test": trials,
+        "observe": observe,
+        "import": imports,
+        "callback": callbacks,
+        "propose": propose,
+    }
     tasks[kind].execute.apply(args=[job_id], kwargs={"workspace": workspace}, throw=True)

@@ -33,6 +33,8 @@ def test_every_kind_of_decision_has_its_words() -> None:
     }  # fmt: skip
     assert set(chips._TRIED) == {
         *DECIDED,
+        "propose",
+        "new_version",
         "runtime_added",
         "runtime_changed",
         "workspace_held",

@@ -58,7 +58,6 @@ EARLIER = (
 )
 CAMPAIGN_VERSIONS = replace(
     CAMPAIGN,
-    preview=replace(CAMPAIGN.preview, html_url=""),  # a frame that is out of sight confuses axe
     audience=replace(AUDIENCE, earlier=EARLIER),
     versions=VERSIONS,
     acts=replace(

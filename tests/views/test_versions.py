@@ -253,7 +253,7 @@ def test_the_log_says_that_another_version_was_proposed_and_what_was_so_before(
     entry = world.read(lambda: Decision.objects.get(kind="new_version"))
     page = Read(world.visit("manager").get(world.at(f"decisions/{entry.id}/")))
     assert "token ab12… proposed another version of Winter schedule" in page
-    assert "The campaign before sending" in page and "Of the version before nothing more was sent." in page
+    assert "The campaign before sending" in page and "It takes the place of the version before" in page
     log = Read(world.visit("manager").get(world.at("decisions/"), {"kind": "new_version"}))
     assert "New version" in log.row("Winter schedule")
     decisions = Read(world.visit("manager").get(world.at("decisions/")))
