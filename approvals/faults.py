@@ -15,6 +15,7 @@ NAMES: frozenset[str] = frozenset({
     "test.claimed", "test.intent", "test.handed_over", "test.settled",
     "observe.claimed", "observe.taken", "observe.read",
     "import.claimed", "import.counted", "import.stored",
+    "propose.before_commit", "propose.settled",
     "callback.claimed", "callback.called", "callback.settled",
     "dispatch.published", "decide.before_commit",
 })  # fmt: skip

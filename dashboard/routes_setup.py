@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from dashboard.views import setup
+from dashboard.views import campaign_tools, setup
 
 _ONE = "setup/<uuid:runtime_id>/"
 
@@ -13,5 +13,7 @@ setup_routes: list[URLPattern] = [
     path(_ONE, setup.runtime, name="runtime"),
     path(f"{_ONE}live", setup.live, name="runtime_live"),
     path(f"{_ONE}database", setup.database, name="runtime_database"),
+    path(f"{_ONE}campaign-tools", campaign_tools.page, name="campaign_tools"),
+    path(f"{_ONE}campaign-tools/change", campaign_tools.change, name="campaign_tools_change"),
     path(f"{_ONE}callback", setup.callback, name="runtime_callback"),
 ]

@@ -15,6 +15,7 @@ from approvals.models import (
     Attachment,
     AudienceRow,
     Callback,
+    CalledCampaign,
     Campaign,
     Dataset,
     DatasetRow,
@@ -24,6 +25,7 @@ from approvals.models import (
     Job,
     Observation,
     Run,
+    Runtime,
     StoredRow,
     Suppression,
     Version,
@@ -41,7 +43,7 @@ class House:
 
     `watched` is a runtime whose store is read, `session` and `row` what was seen there; `dataset` a list of recipients
     that is being imported, `suppression` somebody who is not to be written to; `attachment` a file of a person;
-    `callback` news that wait for an hour.
+    `callback` news that wait for an hour; `called` is what `called_run` called to be proposed, and nobody has seen to.
     """
 
     workspace: UUID
@@ -68,6 +70,8 @@ class House:
     row: int
     dataset: UUID
     suppression: UUID
+    called_run: UUID
+    called: int
     attachment: UUID
     callback: UUID
 
@@ -95,6 +99,7 @@ def build(slug: str) -> House:
         )
         tell(run, Event(type="ended", outcome="failed"), seq=2)
         open_run = new_run(runtime.id, subject="customer-2")
+        called_run, called = _called(runtime.id)
         campaign, version, audience, delivery = _campaign("spring")
         sent, *_ = _campaign("winter")
         approval = uuid4()
@@ -117,7 +122,8 @@ def build(slug: str) -> House:
         dismissal=dismissal.id, campaign=campaign.id, version=version.id, audience=audience.id, delivery=delivery.id,
         sent_campaign=sent.id, approval=approval, job=job.id,
         watched=watched, observation=observation, session=session, row=row,
-        dataset=dataset, suppression=suppression, attachment=attachment, callback=callback.id,
+        dataset=dataset, suppression=suppression, attachment=attachment, callback=callback.id, called_run=called_run,
+        called=called,
     )  # fmt: skip
 
 
@@ -144,6 +150,14 @@ def tell(run: Run, event: Event, seq: int = 1) -> Event:
 def decided(*, by: Actor = ADA, **entry: Any) -> Decision:
     """An entry of the log, as the last write of its transaction."""
     return decisions.record(by=by, **{"evidence": {"reason": "because of a test"}, **entry})
+
+
+def _called(runtime: UUID) -> tuple[UUID, int]:
+    """A run that called a tool which is declared as a campaign."""
+    Runtime.objects.filter(id=runtime).update(campaign_tools=["propose"])
+    run = new_run(runtime, subject="guest-3")
+    tell(run, Event(type="tool_call", call_id="c1", name="propose"))
+    return run.id, CalledCampaign.objects.get().id
 
 
 def _watched(slug: str) -> tuple[UUID, UUID, int, int]:

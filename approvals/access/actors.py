@@ -1,4 +1,5 @@
-"""Who acts: a member on a page, a token at the machine API, the rule itself, the operator at a command, or nobody."""
+"""Who acts: a member on a page, a token at the machine API, a run by what it calls, the rule itself, the operator at a
+command, or nobody."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from approvals.rules import permissions
 class Actor:
     """Who did it, as the decision log keeps it: frozen at the moment of the decision."""
 
-    kind: str  # member, token, rule, operator or system
+    kind: str  # member, token, rule, operator, run or system
     id: str
     name: str
     roles: tuple[str, ...] = ()
@@ -56,6 +57,28 @@ class TokenBearer:
         """The token as the decision log names it."""
         return Actor(kind="token", id=str(self.token_id), name=f"token {self.hint}…")
 
+
+@dataclass(frozen=True, slots=True)
+class CallingRun:
+    """A run whose call of a declared tool proposes a campaign: for its runtime, as a token that is bound to nobody."""
+
+    runtime_id: UUID
+    run_id: UUID
+    external_id: str
+    agent: str
+
+    @property
+    def subject(self) -> None:
+        """A campaign speaks to many, whomever the run is about."""
+        return
+
+    @property
+    def actor(self) -> Actor:
+        """The run as the decision log names it."""
+        return Actor(kind="run", id=str(self.run_id), name=f"{self.agent}, run {self.external_id}")
+
+
+Proposer = Actor | TokenBearer | CallingRun
 
 # The product itself: it writes down what came of an execution, or that the log was verified. It decides nothing.
 SECONDLOOK = Actor(kind="system", id="Secondlook", name="Secondlook")

@@ -4,14 +4,14 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from approvals.access.actors import Actor, TokenBearer
+from approvals.access.actors import Actor, Proposer
 from approvals.exceptions import NotFound
 from approvals.models import Attachment, VersionAttachment
 
 
-def attachments_of(by: Actor | TokenBearer) -> QuerySet[Attachment]:
-    """What the token's runtime or a person sent, all of it for a person; nothing for a token bound to one subject."""
-    if not isinstance(by, TokenBearer):
+def attachments_of(by: Proposer) -> QuerySet[Attachment]:
+    """What the runtime or a person sent, all of it for a person; nothing for a token bound to one subject."""
+    if isinstance(by, Actor):
         return Attachment.objects.all()
     mine = Q(runtime_id=by.runtime_id) | Q(runtime_id=None)
     return Attachment.objects.filter(mine) if by.subject is None else Attachment.objects.none()

@@ -1,19 +1,19 @@
-"""Which campaigns a proposer may propose and reach: a bearer token for its runtime, or a member."""
+"""Which campaigns a proposer may propose and reach: a bearer token or a run for its runtime, or a member."""
 
 from uuid import UUID
 
 from django.db.models import QuerySet
 
-from approvals.access.actors import Actor, TokenBearer
+from approvals.access.actors import Actor, Proposer, TokenBearer
 from approvals.exceptions import NotAllowed, NotFound
 from approvals.models import Campaign
 
 
-def require_may_propose(by: Actor | TokenBearer) -> None:
+def require_may_propose(by: Proposer) -> None:
     """NotAllowed for a member without the right to, and for a token bound to one subject."""
     if isinstance(by, TokenBearer):
         require_proposer(by)
-    else:
+    elif isinstance(by, Actor):
         by.require("propose")
 
 
@@ -26,11 +26,11 @@ def require_proposer(bearer: TokenBearer) -> None:
         )
 
 
-def campaigns_of(by: Actor | TokenBearer) -> QuerySet[Campaign]:
-    """What the token's runtime proposed; for a member what people did."""
-    if isinstance(by, TokenBearer):
-        return Campaign.objects.filter(runtime_id=by.runtime_id)
-    return Campaign.objects.filter(runtime=None)
+def campaigns_of(by: Proposer) -> QuerySet[Campaign]:
+    """What the runtime of the token or run proposed; for a member what people did."""
+    if isinstance(by, Actor):
+        return Campaign.objects.filter(runtime=None)
+    return Campaign.objects.filter(runtime_id=by.runtime_id)
 
 
 def campaign_for_bearer(bearer: TokenBearer, campaign_id: UUID) -> Campaign:

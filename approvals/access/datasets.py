@@ -1,21 +1,21 @@
-"""Which imported audiences a bearer token may use, and which a member may look at."""
+"""Which imported audiences a bearer token or a run may use, and which a member may look at."""
 
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from approvals.access.actors import Actor, TokenBearer
+from approvals.access.actors import Actor, CallingRun, TokenBearer
 from approvals.exceptions import NotFound
 from approvals.models import Dataset
 
 
-def datasets_of_bearer(bearer: TokenBearer) -> QuerySet[Dataset]:
-    """What the token's runtime or a person imported; nothing for a token bound to one subject."""
+def datasets_of_bearer(bearer: TokenBearer | CallingRun) -> QuerySet[Dataset]:
+    """What the runtime or a person imported; nothing for a token bound to one subject."""
     mine = Q(runtime_id=bearer.runtime_id) | Q(runtime_id=None)
     return Dataset.objects.filter(mine) if bearer.subject is None else Dataset.objects.none()
 
 
-def dataset_for_bearer(bearer: TokenBearer, dataset_id: UUID) -> Dataset:
+def dataset_for_bearer(bearer: TokenBearer | CallingRun, dataset_id: UUID) -> Dataset:
     """The dataset, or the same NotFound for one that is not there and for one this token may not know of."""
     return _one(datasets_of_bearer(bearer), dataset_id)
 

@@ -15,6 +15,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from approvals.exceptions import Invalid, NotFound, Refusal, Unavailable
 from approvals.rules.strict_json import BadJson
+from approvals.rules.wrong_fields import MISSING, field_of, words_of
 
 CONTENT_TYPE = "application/problem+json"
 MOST_ERRORS = 20  # fields named in one answer
@@ -52,28 +53,6 @@ NO_LENGTH = Refusal(
 )
 EMPTY = BadJson("The body is empty. Send a JSON object.")
 
-# Our words for what goes wrong most; a member of the error's context stands in braces.
-_WORDS = {
-    "missing": "This is missing.",
-    "extra_forbidden": "There is no such field here.",
-    "string_type": "This must be text.",
-    "string_too_short": "This must not be empty.",
-    "string_too_long": "This must not be longer than {max_length} characters.",
-    "int_type": "This must be a whole number.",
-    "int_parsing": "This must be a whole number.",
-    "greater_than_equal": "This must be at least {ge}.",
-    "less_than_equal": "This must be at most {le}.",
-    "list_type": "This must be a list.",
-    "dict_type": "This must be an object.",
-    "model_type": "This must be an object.",
-    "model_attributes_type": "This must be an object.",
-    "too_long": "This must not have more than {max_length} entries.",
-    "too_short": "This must have at least {min_length} entry.",
-    "literal_error": "This must be {expected}.",
-    "union_tag_not_found": "This is missing.",
-    "union_tag_invalid": "This must be one of {expected_tags}.",
-}
-
 
 def problem(refusal: Refusal) -> HttpResponse:
     """The answer that tells of a refusal."""
@@ -87,23 +66,10 @@ def problem(refusal: Refusal) -> HttpResponse:
     return response
 
 
-def path_of(steps: Sequence[str | int]) -> str | None:
-    """Where a value stands in a body, such as `events[2].call_id`; None for the body itself."""
-    path = ""
-    for step in steps:
-        if isinstance(step, int):
-            path += f"[{step}]"
-        elif step.isidentifier():
-            path += f".{step}"
-        else:
-            path += f"[{json.dumps(step if len(step) <= 200 else step[:197] + '...')}]"
-    return path.removeprefix(".") or None
-
-
 def invalid(errors: Iterable[dict[str, Any]]) -> Refusal:
     """The refusal for what the schemas found: the first field, and the others beside it."""
-    found = [(_field(error), _words(error)) for error in list(errors)[:MOST_ERRORS]]
-    if found[0][0] is None and found[0][1] == _WORDS["missing"]:
+    found = [(_field(error), words_of(error)) for error in list(errors)[:MOST_ERRORS]]
+    if found[0][0] is None and found[0][1] == MISSING:
         return EMPTY
     refusal = Invalid(*found[0])
     refusal.extra["errors"] = [{"field": field, "text": text} for field, text in found]
@@ -117,18 +83,7 @@ def _field(error: dict[str, Any]) -> str | None:
         steps = steps[1:]
     if len(steps) > 2 and steps[0] == "events":
         steps = [*steps[:2], *steps[3:]]
-    if steps and steps[-1] == "[key]":
-        steps = steps[:-1]
-    if error["type"].startswith("union_tag"):
-        steps = [*steps, "type"]
-    if named := error.get("ctx", {}).get("field"):
-        steps = [*steps, named]
-    return path_of(steps)
-
-
-def _words(error: dict[str, Any]) -> str:
-    words = _WORDS.get(error["type"])
-    return words.format(**error.get("ctx", {})) if words else f"{str(error['msg']).rstrip('.')}."
+    return field_of(error, steps)
 
 
 def install(api: NinjaAPI) -> None:

@@ -3,6 +3,7 @@
 from approvals.models.attachment import Attachment, VersionAttachment
 from approvals.models.beat import Beat
 from approvals.models.callback import Callback
+from approvals.models.called_campaign import CalledCampaign
 from approvals.models.campaign import AudienceRow, Campaign, Version
 from approvals.models.dataset import Dataset, DatasetRow
 from approvals.models.decision import Decision
@@ -20,8 +21,33 @@ from approvals.models.user import User
 from approvals.models.workspace import Member, Workspace
 
 __all__ = [
-    "AgentSession", "Attachment", "AudienceRow", "Beat", "Callback", "Campaign", "Dataset", "DatasetRow",
-    "Decision", "Delivery", "Event", "Job", "Member", "Observation", "Payload", "Place", "QueueItem", "Run",
-    "RunTool", "Runtime", "StoredRow", "Suppression", "Token", "ToolCall", "User", "Version", "VersionAttachment",
+    "AgentSession",
+    "Attachment",
+    "AudienceRow",
+    "Beat",
+    "Callback",
+    "CalledCampaign",
+    "Campaign",
+    "Dataset",
+    "DatasetRow",
+    "Decision",
+    "Delivery",
+    "Event",
+    "Job",
+    "Member",
+    "Observation",
+    "Payload",
+    "Place",
+    "QueueItem",
+    "Run",
+    "RunTool",
+    "Runtime",
+    "StoredRow",
+    "Suppression",
+    "Token",
+    "ToolCall",
+    "User",
+    "Version",
+    "VersionAttachment",
     "Workspace",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ class Decision(IdentifiedModel):
     seq = models.BigIntegerField(db_default=0, editable=False)
     at = models.DateTimeField(db_default=models.functions.Now(), editable=False)
     kind = models.TextField()
-    actor_kind = models.TextField()  # member, rule, token, operator, system
+    actor_kind = models.TextField()  # member, rule, token, run, operator, system
     actor_id = models.TextField()
     actor_name = models.TextField()
     actor_roles = ArrayField(models.TextField())

@@ -1,5 +1,6 @@
 """Where agents run, and the tokens by which they speak to the machine API."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
@@ -20,6 +21,8 @@ class Runtime(IdentifiedModel):
     database_url = models.BinaryField(db_default=b"", default=b"")  # likewise: where its own store is read
     # An admin's word that its agents have tools whose own calls leave no trace; then "no call seen" proves nothing.
     hides_calls = models.BooleanField(db_default=False, default=False)
+    # An admin's word that a call of such a tool only proposes the campaign that its arguments describe.
+    campaign_tools = ArrayField(models.TextField(), db_default=[], default=list)
     # Where it is told what became of its campaigns; empty: it asks by itself.
     callback_url = models.TextField(blank=True, db_default="", default="")
     created_at = models.DateTimeField(db_default=Now(), editable=False)

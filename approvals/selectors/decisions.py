@@ -33,7 +33,7 @@ SET_UP = (
     "dataset_imported",
     "new_version",
 )
-OTHERS = ("rule", "token", "operator", "system")  # who writes in the log without being a member
+OTHERS = ("rule", "token", "run", "operator", "system")  # who writes in the log without being a member
 NOT_AN_OUTCOME = ~Q(kind="outcome")  # beside a decision its job says what came of it
 _FIRST_DAY = date(1970, 1, 1)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
-from approvals.models import AudienceRow, Decision, Delivery, Event, Job, Payload, Run
+from approvals.models import AudienceRow, CalledCampaign, Decision, Delivery, Event, Job, Payload, Run
 from approvals.selectors.reach import spelling_of
 
 QUOTED = "“.*”"  # what stands in an outcome in somebody else's words (connectors.http)
@@ -44,9 +44,11 @@ def inputs_of(subject: str) -> QuerySet[Payload]:
 
 
 def events_of(subject: str) -> QuerySet[Payload]:
-    """What the journals of their runs carry."""
-    events = Event.objects.filter(run_id__in=runs_of(subject).values("id"), payload_id__isnull=False)
-    return Payload.objects.filter(id__in=events.values("payload_id"))
+    """What the journals of their runs carry, and what was wrong with it where it was to propose a campaign."""
+    runs = runs_of(subject).values("id")
+    events = Event.objects.filter(run_id__in=runs, payload_id__isnull=False).values("payload_id")
+    refused = CalledCampaign.objects.filter(run_id__in=runs, why_payload_id__isnull=False)
+    return Payload.objects.filter(Q(id__in=events) | Q(id__in=refused.values("why_payload_id")))
 
 
 def evidence_about(subject: str) -> QuerySet[Payload]:

@@ -12,6 +12,7 @@ from approvals.rules.failures import Failure, failure_of
 from approvals.rules.in_place import held
 from approvals.rules.verdict import RunFacts, Verdict
 from approvals.selectors.asked_again import NOT_AGAIN, Again, asked_again
+from approvals.selectors.called import Called, called_by
 from approvals.selectors.confirmations import confirmations_of
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
 from approvals.selectors.did import Attempt, attempts_of
@@ -61,7 +62,7 @@ class OpenedRun:
 
     `progress` is the newest replay where it is of this run, or made it. `answers` are what people said of calls.
     `asked` are the requests of the held calls by call id, `again` the runs in which the same was asked, `failure` what
-    it failed with.
+    it failed with. `called` are the calls that were to propose a campaign, by the number of their event.
     """
 
     run: Told
@@ -76,6 +77,7 @@ class OpenedRun:
     asked: Mapping[str, Mapping[str, str]]
     again: Again
     failure: Failure | None
+    called: Mapping[int, Called]
     entries: Sequence[Entry]
     now: datetime
 
@@ -112,6 +114,7 @@ def open_run(run: Run) -> OpenedRun:
         asked=_asked(run, facts),
         again=asked_again([run.id]).get(run.id, NOT_AGAIN),
         failure=_failure(run, facts),
+        called=called_by(run.id),
         entries=entries_of(decisions, ENTRIES)[0],
         now=timezone.now(),
     )

@@ -1,6 +1,6 @@
 """The runtimes of the bound workspace, and how far the reading is of those whose own store is read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -55,6 +55,7 @@ class RuntimeRow:
     callback_url: str
     created_at: datetime
     observed: Observed | None
+    campaign_tools: Sequence[str] = ()
 
     def state(self, now: datetime) -> State:
         """How the reading stands.
@@ -120,6 +121,7 @@ def _row(runtime: Runtime, observation: Observation | None) -> RuntimeRow:
         hides_calls=runtime.hides_calls,
         callback_url=runtime.callback_url,
         created_at=runtime.created_at,
+        campaign_tools=tuple(runtime.campaign_tools),
         observed=Observed(**{field: getattr(observation, field) for field in told}) if observation else None,
     )
 

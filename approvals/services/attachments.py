@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 from django.db.models import F, Q
 
-from approvals.access.actors import Actor, TokenBearer
+from approvals.access.actors import Actor, Proposer, TokenBearer
 from approvals.access.attachments import attachments_of
 from approvals.access.campaigns import require_may_propose
 from approvals.db.binding import current_workspace
@@ -62,7 +62,7 @@ def keep(*, by: Actor | TokenBearer, pieces: Iterable[bytes], content_type: str)
     return kept, kept.id == new.id
 
 
-def attach(version: Version, wanted: Sequence[Wanted], *, by: Actor | TokenBearer) -> None:
+def attach(version: Version, wanted: Sequence[Wanted], *, by: Proposer) -> None:
     """Attach files to a version that is not sealed yet, within the caller's transaction.
 
     Invalid naming the field: a file that nobody sent, a name or type that cannot be written, too many or too much.

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from approvals.access.actors import Actor, TokenBearer
+from approvals.access.actors import Actor, CallingRun, Proposer
 from approvals.access.campaigns import campaigns_of, require_may_propose
 from approvals.access.datasets import dataset_for, dataset_for_bearer
 from approvals.access.desk import campaign_for
@@ -31,7 +31,7 @@ CLOSED = {
 }
 
 
-def propose(*, by: Actor | TokenBearer, proposal: Proposal) -> tuple[Campaign, bool]:
+def propose(*, by: Proposer, proposal: Proposal) -> tuple[Campaign, bool]:
     """Store a campaign, or another version of it, for a person to decide on; (the campaign, whether that is new).
 
     Conflict for another body once the campaign is closed, Invalid naming a field that cannot be used, NotAllowed for
@@ -49,8 +49,8 @@ def propose(*, by: Actor | TokenBearer, proposal: Proposal) -> tuple[Campaign, b
 
 
 @transaction.atomic
-def _propose(by: Actor | TokenBearer, proposal: Proposal, sender: Mailbox) -> tuple[Campaign, bool]:
-    digest = keyed_digest(canonical(body_of(proposal)))
+def _propose(by: Proposer, proposal: Proposal, sender: Mailbox) -> tuple[Campaign, bool]:
+    digest = digest_of(by, proposal)
     known = campaigns_of(by).filter(external_id=proposal.external_id)
     campaign = known.select_for_update(no_key=True).first()
     if campaign is None:
@@ -61,6 +61,12 @@ def _propose(by: Actor | TokenBearer, proposal: Proposal, sender: Mailbox) -> tu
     _refuse_list(by, proposal)
     versions.renew(campaign, proposal, by=by, sender=sender, body_digest=digest)
     return campaign, True
+
+
+def digest_of(by: Proposer, proposal: Proposal) -> str:
+    """What tells a repetition of this proposal. Which attempt of a run calls makes none of it another one."""
+    ignored = {"run_id": None} if isinstance(by, CallingRun) else {}
+    return keyed_digest(canonical(body_of(proposal) | ignored))
 
 
 def revise(*, by: Actor, campaign_id: UUID, shown: Shown, proposal: Proposal) -> Campaign:
@@ -96,11 +102,11 @@ def refuse_closed(campaign: Campaign) -> None:
         )
 
 
-def _begin(by: Actor | TokenBearer, proposal: Proposal, sender: Mailbox, digest: str) -> Campaign:
+def _begin(by: Proposer, proposal: Proposal, sender: Mailbox, digest: str) -> Campaign:
     _refuse_list(by, proposal)
     campaign = Campaign.objects.create(
         workspace_id=current_workspace(),
-        runtime_id=by.runtime_id if isinstance(by, TokenBearer) else None,
+        runtime_id=None if isinstance(by, Actor) else by.runtime_id,
         run_id=proposal.run_id,
         external_id=proposal.external_id,
         agent=_agent(by, proposal),
@@ -112,25 +118,27 @@ def _begin(by: Actor | TokenBearer, proposal: Proposal, sender: Mailbox, digest:
     return campaign
 
 
-def _refuse_list(by: Actor | TokenBearer, proposal: Proposal) -> None:
+def _refuse_list(by: Proposer, proposal: Proposal) -> None:
     """Invalid for a list that cannot be used, or not by them."""
     if proposal.dataset_id is not None:
         filling.usable(_list_of(by, proposal.dataset_id), proposal.where)
 
 
-def _list_of(by: Actor | TokenBearer, dataset_id: UUID) -> Dataset:
+def _list_of(by: Proposer, dataset_id: UUID) -> Dataset:
     try:
-        if isinstance(by, TokenBearer):
-            return dataset_for_bearer(by, dataset_id)
-        return dataset_for(by, dataset_id)
+        if isinstance(by, Actor):
+            return dataset_for(by, dataset_id)
+        return dataset_for_bearer(by, dataset_id)
     except NotFound:
         raise Invalid("dataset_id", "There is no such list, or none that you may use.") from None
 
 
-def _agent(by: Actor | TokenBearer, proposal: Proposal) -> str:
+def _agent(by: Proposer, proposal: Proposal) -> str:
     """Whose proposal it is: the agent of the run that makes it, else the runtime's name, or the member's."""
-    if not isinstance(by, TokenBearer):
+    if isinstance(by, Actor):
         return by.name
+    if isinstance(by, CallingRun):
+        return by.agent
     if proposal.run_id is None:
         return Runtime.objects.values_list("name", flat=True).get(id=by.runtime_id)
     try:

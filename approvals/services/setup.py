@@ -72,7 +72,7 @@ def create_workspace(*, by: Actor, name: str, slug: str = "", hold_s: int = HOLD
     `hold_s` is how many seconds an approved campaign waits, in which the approval can be taken back.
     """
     may_set_up(by)
-    name = _line("name", name)
+    name = line("name", name)
     slug = _slug(slug or slugify(name)[:LONGEST_SLUG].strip("-_"))
     workspace = Workspace(id=uuid4(), name=name, slug=slug, hold_s=_hold(hold_s))
     taken = {"approvals_workspace_slug_key": f'There is already a workspace "{slug}"; choose another name.'}
@@ -113,7 +113,7 @@ def add_member(
     may_set_up(by)
     email = _email(email)
     wanted = _roles(roles)
-    name = _line("name", name) if name else ""
+    name = line("name", name) if name else ""
     taken = {
         "member_once": f"{email} is already a member of this workspace.",
         "user_email_once": f"{email} was added by somebody else just now; try again.",
@@ -154,7 +154,7 @@ def add_runtime(
     campaigns, signed, so that one of the kind adk has a secret then too.
     """
     may_set_up(by)
-    name = _line("name", name)
+    name = line("name", name)
     if kind not in KINDS:
         raise Invalid("kind", f"The kind of a runtime is {' or '.join(KINDS)}.")
     _fitting(kind, database_url, writes_ahead=writes_ahead, hides_calls=hides_calls)
@@ -230,7 +230,7 @@ def create_token(*, by: Actor, runtime: str, subject: str | None = None) -> Crea
     """A token for the runtime of this name; with a subject it sees and feeds that subject's runs alone."""
     may_set_up(by)
     if subject is not None:
-        _line("subject", subject)  # kept as it is: runs are told by exactly this text
+        line("subject", subject)  # kept as it is: runs are told by exactly this text
     owner = Runtime.objects.filter(name=runtime).first()
     if owner is None:
         raise NotFound(f'There is no runtime "{runtime}" in this workspace; `runtime add` makes one.')
@@ -338,7 +338,8 @@ def _password(password: str, user: User) -> str:
     return password
 
 
-def _line(field: str, text: str) -> str:
+def line(field: str, text: str) -> str:
+    """The text without space around it; Invalid where it is missing, too long or more than a line."""
     if not text.strip():
         raise Invalid(field, f"The {field} is missing.")
     if len(text) > LONGEST_NAME:

@@ -14,7 +14,7 @@ from approvals.services import jobs, runs
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """One thing to do: wake, release, lease, follow (a job) or silent, overlong (a run)."""
+    """One thing to do: wake (whatever a worker does); release, lease, follow (a job); silent, overlong (a run)."""
 
     what: str
     workspace_id: UUID
@@ -29,8 +29,9 @@ def due(*, at_most: int) -> list[Due]:
         cursor.execute(
             "select what, workspace_id, id, kind, fence from due(%s)"
             " union all select what, workspace_id, id, kind, fence from due_imports(%s)"
-            " union all select what, workspace_id, id, kind, fence from due_callbacks(%s)",
-            [at_most, at_most, at_most],
+            " union all select what, workspace_id, id, kind, fence from due_callbacks(%s)"
+            " union all select what, workspace_id, id, kind, fence from due_calls(%s)",
+            [at_most] * 4,
         )
         return [Due(*row) for row in cursor.fetchall()]
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from django.db.models.functions import Now
 
-from approvals.access.actors import Actor, TokenBearer
+from approvals.access.actors import Actor, Proposer
 from approvals.models import AudienceRow, Campaign, Delivery, Job, Version
 from approvals.models.delivery import MAY_HAVE_IT
 from approvals.rules.addresses import Address, Mailbox, Refused, check_address, check_header
@@ -27,7 +27,7 @@ REPLACED = "Version {number} took the place of this one."
 
 
 def renew(
-    campaign: Campaign, proposal: Proposal, *, by: Actor | TokenBearer, sender: Mailbox, body_digest: str
+    campaign: Campaign, proposal: Proposal, *, by: Proposer, sender: Mailbox, body_digest: str
 ) -> Version:
     """In the open transaction, with the campaign locked and not closed: its next version, which waits for a decision.
 
@@ -47,7 +47,8 @@ def renew(
     )
     campaign.status, campaign.finished_at, campaign.comment = "pending", None, ""
     campaign.name, campaign.purpose, campaign.send_by = proposal.name, proposal.purpose, proposal.send_by
-    campaign.save(update_fields=["status", "finished_at", "comment", "name", "purpose", "send_by"])
+    campaign.run_id = proposal.run_id or campaign.run_id  # a person's version stays that run's campaign
+    campaign.save(update_fields=["status", "finished_at", "comment", "name", "purpose", "send_by", "run_id"])
     version = make(campaign, proposal, number=number, by=by, sender=sender, body_digest=body_digest)
     decisions.record(
         by=_actor(by),
@@ -73,7 +74,7 @@ def make(
     proposal: Proposal,
     *,
     number: int,
-    by: Actor | TokenBearer,
+    by: Proposer,
     sender: Mailbox,
     body_digest: str,
 ) -> Version:
@@ -110,8 +111,8 @@ def make(
     return version
 
 
-def _actor(by: Actor | TokenBearer) -> Actor:
-    return by.actor if isinstance(by, TokenBearer) else by
+def _actor(by: Proposer) -> Actor:
+    return by if isinstance(by, Actor) else by.actor
 
 
 def _fill(version: Version, proposal: Proposal, agent: str) -> None:

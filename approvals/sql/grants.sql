@@ -32,12 +32,15 @@ grant select, insert on approvals_workspace, approvals_member, approvals_runtime
   approvals_dataset, approvals_datasetrow, approvals_suppression, approvals_attachment, approvals_versionattachment,
   approvals_callback
   to @prefix@_app;
-grant select on approvals_callevent, approvals_toolcall, approvals_runtool, approvals_queueitem to @prefix@_app;
+grant select on approvals_callevent, approvals_toolcall, approvals_runtool, approvals_queueitem,
+  approvals_calledcampaign to @prefix@_app;
+grant update (ordinal, state, version_id, why_payload_id, settled_at) on approvals_calledcampaign to @prefix@_app;
 grant select, insert, update on approvals_beat to @prefix@_app;
 grant select on approvals_place to @prefix@_app;
 grant update (hold_s, messages_per_minute, next_message_at) on approvals_workspace to @prefix@_app;
 grant update (roles) on approvals_member to @prefix@_app;
-grant update (base_url, silence_s, time_limit_s, writes_ahead, database_url, hides_calls, callback_url, signing_secret)
+grant update (base_url, silence_s, time_limit_s, writes_ahead, database_url, hides_calls, callback_url, signing_secret,
+  campaign_tools)
   on approvals_runtime to @prefix@_app;
 grant update (revoked_at) on approvals_token to @prefix@_app;
 grant update (due_at, lease_until, fence, trouble, notice, troubled_since, read_at, version, facts, asked_at,
@@ -79,7 +82,9 @@ grant select (id, workspace_id, user_id, roles) on approvals_member to @prefix@_
 grant select (id, workspace_id, runtime_id, subject, hint, digest, revoked_at) on approvals_token to @prefix@_sweep;
 grant select (id, workspace_id, kind, status, fence, due_at, lease_until, run_id, accepted_at) on approvals_job
   to @prefix@_sweep;
-grant select (id, workspace_id, status, silent_after, overlong_after, max_seq) on approvals_run to @prefix@_sweep;
+grant select (id, workspace_id, status, silent_after, overlong_after, next_seq, max_seq) on approvals_run
+  to @prefix@_sweep;
+grant select (id, workspace_id, run_id, seq, state) on approvals_calledcampaign to @prefix@_sweep;
 grant select (workspace_id, runtime_id, due_at, lease_until, fence, troubled_since) on approvals_observation
   to @prefix@_sweep;
 grant select (id, workspace_id, due_at, lease_until, fence, ended_at) on approvals_dataset to @prefix@_sweep;
@@ -94,11 +99,11 @@ grant execute on function folded(text), bare(text), typed_words(text), last_word
 set role @prefix@_sweep;
 revoke all on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer), overdue_jobs(interval),
   observed_stores(interval), log_anchors(timestamptz), log_heads(), due_imports(integer), home_of_delivery(uuid),
-  due_callbacks(integer)
+  due_callbacks(integer), due_calls(integer)
   from public, @prefix@_ingest;
 grant execute on function token_of(bytea), workspaces_of(bigint), all_workspaces(), due(integer),
   overdue_jobs(interval), observed_stores(interval), log_anchors(timestamptz), log_heads(), due_imports(integer),
-  home_of_delivery(uuid), due_callbacks(integer) to @prefix@_app;
+  home_of_delivery(uuid), due_callbacks(integer), due_calls(integer) to @prefix@_app;
 set role @prefix@_search;
 revoke all on function search_items(text, integer), search_decisions(text, integer), items_with(text, integer),
   decisions_with(text, integer) from public, @prefix@_ingest;

@@ -37,9 +37,11 @@ TASKS = {
     "observe": "approvals.tasks.observe.execute",
     "import": "approvals.tasks.imports.execute",
     "callback": "approvals.tasks.callbacks.execute",
+    "propose": "approvals.tasks.propose.execute",
 }
-# The others have queues of their own, named as they are. A batch of a campaign gives its worker back, unlike a replay.
-QUEUES = {"test": "send", "callback": "send"}
+# The others have queues of their own, named as they are. A batch of a campaign gives its worker back, unlike a replay;
+# filling a campaign is work like importing a list.
+QUEUES = {"test": "send", "callback": "send", "propose": "import"}
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _WAKE = re.compile(rf"({_UUID}) ({_UUID}) ({'|'.join(TASKS)}) (\d{{1,18}})")  # sql/0005_decisions
 # A publish gives up after 2 s; without these a frozen broker blocks it for over a minute.

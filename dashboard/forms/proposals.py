@@ -15,10 +15,10 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils import timezone
 
-from approvals.api.fields import LONG, NOTE, SHORT, TEXT
 from approvals.exceptions import Invalid
 from approvals.rules.addresses import Refused, check_header, check_mailbox, check_recipient
 from approvals.rules.attachments import Attached, Wanted
+from approvals.rules.fields import LONG, NOTE, SHORT, TEXT
 from approvals.rules.proposals import Proposal, Recipient
 from dashboard.forms.shown import pack, unpack
 from dashboard.presenters.text import plain

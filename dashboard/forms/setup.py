@@ -63,6 +63,18 @@ class DatabaseForm(forms.Form):
     )
 
 
+class CampaignToolForm(forms.Form):
+    """A tool whose calls propose campaigns."""
+
+    tool = forms.CharField(
+        label="Tool",
+        max_length=LONGEST_NAME,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text="As its calls name it, such as propose_campaign.",
+        error_messages=_REQUIRED,
+    )
+
+
 class CallbackForm(forms.Form):
     """Where a runtime is told what became of its campaigns."""
 

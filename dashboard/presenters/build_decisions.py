@@ -53,7 +53,7 @@ DID: Mapping[str, str] = {
     "member_added": "added {x}",
     "password_set": "gave {x} a new password",
     "runtime_added": "added the runtime {x}",
-    "runtime_changed": "changed where the runtime {x} is read or told",
+    "runtime_changed": "changed the runtime {x}",
     "token_created": "made a token for {x}",
     "token_revoked": "revoked a token of {x}",
     "log_verified": "verified the log",
@@ -61,6 +61,7 @@ DID: Mapping[str, str] = {
 OTHERS = {
     "rule": "The rule (no person)",
     "token": "A token",
+    "run": "A run, by what it called",
     "operator": "An operator",
     "system": "Secondlook itself",
 }

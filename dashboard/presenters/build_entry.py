@@ -56,6 +56,7 @@ _GIVEN = {
     "time_limit_s": "Interrupted after",
     "writes_ahead": "Reports each call before making it",
     "store": "Its database",
+    "campaign_tools": "Tools whose calls propose campaigns",
     "hides_calls": "Its calls may leave no trace",
     "slug": "Slug",
     "hint": "Token begins with",

@@ -67,7 +67,7 @@ def run_page(opened: OpenedRun, hand: Hand, *, places: Places, trail: Trail, ove
         summary=summary_line(_in_short(opened), 400),
         facts=_facts(opened),
         verdict=_verdict(opened, places),
-        steps=steps_of(opened, places if hand.actor.may("read_log") else None),
+        steps=steps_of(opened, places, asks=hand.actor.may("read_log")),
         steps_note=note_of(opened),
         claim=claim_of(opened),
         error=error_of(opened),

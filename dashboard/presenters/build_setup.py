@@ -13,8 +13,16 @@ from dashboard.presenters.build_untold import untold_lines
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import Empty, Fact, Link, Shown, Trail
 from dashboard.presenters.places import Places
-from dashboard.presenters.setup import AppLine, Reading, RuntimeBox, RuntimePage, SetupPage
-from dashboard.presenters.text import count, plain, plural, reveal_line
+from dashboard.presenters.setup import (
+    AppLine,
+    Reading,
+    RuntimeBox,
+    RuntimePage,
+    SetupPage,
+    Tool,
+    ToolsPage,
+)
+from dashboard.presenters.text import count, plain, plural, reveal_line, summary_line
 
 _KINDS = {"http": "Reports through the machine API", "adk": "Google ADK, read from its own database"}
 _STATES: Mapping[State, Chip] = {
@@ -85,6 +93,18 @@ def runtime_page(
         secret=secret,
         form=form,
         change_url=places.runtime_database(runtime.id) if form else "",
+        tools_url=places.campaign_tools(runtime.id),
+    )
+
+
+def tools_page(*, places: Places, runtime: RuntimeRow, form: forms.Form) -> ToolsPage:
+    """The tools of one runtime; `form` declares another one."""
+    return ToolsPage(
+        title=f"Campaign tools of {plain(runtime.name)}",
+        trail=Trail(Link(plain(runtime.name), places.runtime(runtime.id))),
+        tools=tuple(Tool(summary_line(tool, 200), tool) for tool in runtime.campaign_tools),
+        form=form,
+        change_url=places.change_campaign_tools(runtime.id),
     )
 
 
@@ -166,10 +186,12 @@ def _facts(runtime: RuntimeRow) -> list[Fact]:
     else:
         facts.append(Fact("Reports each call before making it", "yes" if runtime.writes_ahead else "no"))
     told = reveal_line(runtime.callback_url) if runtime.callback_url else "Nowhere; it asks by itself"
+    tools = ", ".join(runtime.campaign_tools)
     return [
         *facts,
         Fact("Interrupted after silence of", span(runtime.silence_s)),
         Fact("Told of its campaigns at", told),
+        Fact("Tools that propose campaigns", summary_line(tools, 300) if tools else "none"),
     ]
 
 

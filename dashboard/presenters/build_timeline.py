@@ -14,6 +14,7 @@ from approvals.selectors.run_pages import OpenedRun
 from approvals.selectors.timelines import Line
 from dashboard.presenters import chips
 from dashboard.presenters.ages import span, when
+from dashboard.presenters.build_called import proposal_of
 from dashboard.presenters.chips import Chip, Tone
 from dashboard.presenters.parts import NOTHING
 from dashboard.presenters.places import Places
@@ -65,25 +66,27 @@ def anchors_of(opened: OpenedRun) -> dict[str, str]:
 class _Journal:
     """The run with its calls and answers by call id; of several answers the last counts.
 
-    `places` where the reader may ask who allowed a call. `replaced` are calls that were shown in part, and then whole
+    `asks` where the reader may ask who allowed a call. `replaced` are calls that were shown in part, and then whole
     under another id.
     """
 
     opened: OpenedRun
-    places: Places | None
+    places: Places
+    asks: bool
     facts: Mapping[str, CallFacts]
     calls: Mapping[str, Line]
     answers: Mapping[str, Line]
     replaced: Collection[str]
 
 
-def steps_of(opened: OpenedRun, places: Places | None = None) -> tuple[Step, ...]:
-    """The timeline; with `places` each call leads to who allowed it."""
+def steps_of(opened: OpenedRun, places: Places, *, asks: bool) -> tuple[Step, ...]:
+    """The timeline; where the reader `asks`, each call leads to who allowed it."""
     run, now = opened.run, opened.now
     lines = opened.timeline.lines
     journal = _Journal(
         opened,
         places,
+        asks,
         {call.call_id: call for call in opened.own.calls},
         {line.call_id: line for line in reversed(lines) if line.type == "tool_call"},
         {line.call_id: line for line in lines if line.type == "tool_result"},
@@ -261,9 +264,8 @@ def _call(line: Line, journal: _Journal, shown: tuple[Chip, ...]) -> Step:
         tone="info" if running else _TONES.get(state, "quiet"),
         text=summary_line(_remark(line, opened, state, running), 2_500),
         late=line.late,
-        authority_url=journal.places.authority(call_key(opened.own.id, line.call_id))
-        if journal.places
-        else "",
+        authority_url=journal.places.authority(call_key(opened.own.id, line.call_id)) if journal.asks else "",
+        proposal=proposal_of(opened.called.get(line.seq), journal.places),
     )
     if line.type == "tool_call" and line.content is not None:
         args, note = clip(pretty(line.content.get("args", {})))

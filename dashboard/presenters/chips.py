@@ -173,7 +173,7 @@ _TRIED = {
     "tell_again": "news told again",
     "suppress": "suppression",
     "unsuppress": "release",
-    "runtime_changed": "new address",
+    "runtime_changed": "change of a runtime",
     "workspace_held": "new way of sending",
 }
 

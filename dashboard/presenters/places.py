@@ -143,6 +143,14 @@ class Places:
         """Where another database address of a runtime is said."""
         return reverse("runtime_database", args=[self.slug, runtime_id])
 
+    def campaign_tools(self, runtime_id: UUID | str) -> str:
+        """The tools of a runtime whose calls propose campaigns."""
+        return reverse("campaign_tools", args=[self.slug, runtime_id])
+
+    def change_campaign_tools(self, runtime_id: UUID | str) -> str:
+        """Where one of them is declared or taken away."""
+        return reverse("campaign_tools_change", args=[self.slug, runtime_id])
+
     def runtime_callback(self, runtime_id: UUID | str) -> str:
         """Where it is said at which address a runtime is told of its campaigns."""
         return reverse("runtime_callback", args=[self.slug, runtime_id])

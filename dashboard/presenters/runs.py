@@ -25,6 +25,16 @@ from dashboard.presenters.parts import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What became of a call that was to propose a campaign: a sentence, which begins at the campaign if it has one."""
+
+    text: SafeString
+    before: str = ""
+    campaign: Link | None = None
+    wrong: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One entry of the timeline.
@@ -50,6 +60,7 @@ class Step:
     late: bool = False
     authority_url: str = ""
     verb: str = "said"
+    proposal: Proposal | None = None
 
 
 @dataclass(frozen=True, slots=True)

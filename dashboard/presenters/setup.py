@@ -1,4 +1,4 @@
-"""Setting a workspace up (`setup/page.html`, `setup/runtime.html`): its runtimes, and how far they are read."""
+"""Setting a workspace up (`setup/page.html`, `setup/runtime.html`): its runtimes, how they are read, their tools."""
 
 from __future__ import annotations
 
@@ -97,3 +97,23 @@ class RuntimePage:
     secret: str = ""
     form: forms.Form | None = None
     change_url: str = ""
+    tools_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool whose calls propose campaigns: as it is shown, and as its calls name it."""
+
+    name: SafeString
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsPage:
+    """The tools of one runtime that propose campaigns (`setup/campaign_tools.html`); `form` declares one more."""
+
+    title: str
+    trail: Trail
+    tools: tuple[Tool, ...]
+    form: forms.Form
+    change_url: str

@@ -7,7 +7,7 @@ from tests.attacks.conftest import Try
 ATTACKS = {
     "change an event": ("update approvals_event set name = 'x'", "append-only"),
     "delete an event": ("delete from approvals_event", "append-only"),
-    "empty the journal": ("truncate approvals_event", "append-only"),
+    "empty the journal": ("truncate approvals_event cascade", "append-only"),
     "empty runs and all that cites them": ("truncate approvals_run cascade", "append-only"),
     "empty workspaces and all that cites them": ("truncate approvals_workspace cascade", "append-only"),
     "delete a run": ("delete from approvals_run", "append-only"),

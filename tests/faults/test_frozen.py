@@ -40,10 +40,11 @@ LEAVES = {
     "test.settled": (0, 1),
 }
 DOUBTS = [point for point, (in_doubt, _) in LEAVES.items() if in_doubt]
-OTHERS = {  # below, in test_processes, test_streaming, test_observing and test_import
+OTHERS = {  # below, in test_processes, test_streaming, test_observing, test_import and test_called
     *("decide.before_commit", "dispatch.published"),
     *("observe.claimed", "observe.taken", "observe.read"),
     *("import.claimed", "import.counted", "import.stored"),
+    *("propose.before_commit", "propose.settled"),
     *("stream.opened", "stream.heard", "stream.ended", "stream.settled"),
 }
 

@@ -10,7 +10,7 @@ import django
 
 django.setup()
 
-from approvals.tasks import callbacks, imports, observe, replay, send, trials  # noqa: E402
+from approvals.tasks import callbacks, imports, observe, propose, replay, send, trials  # noqa: E402
 
 if __name__ == "__main__":
     kind, job_id, workspace = sys.argv[1:]
@@ -21,5 +21,6 @@ if __name__ == "__main__":
         "observe": observe,
         "import": imports,
         "callback": callbacks,
+        "propose": propose,
     }
     tasks[kind].execute.apply(args=[job_id], kwargs={"workspace": workspace}, throw=True)

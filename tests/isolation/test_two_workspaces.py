@@ -20,6 +20,7 @@ from approvals.db.binding import bind
 from approvals.exceptions import NotFound
 from approvals.models import (
     Callback,
+    CalledCampaign,
     Campaign,
     Dataset,
     Delivery,
@@ -36,7 +37,7 @@ from approvals.rules.permissions import ROLES
 from approvals.rules.shown import Shown
 from approvals.services import callbacks, jobs, replays, runs, setup, sweep
 from approvals.tasks import callbacks as tell_tasks
-from approvals.tasks import replay, send
+from approvals.tasks import propose, replay, send
 from tests import house
 from tests.house import ADA, OPERATOR, House
 
@@ -68,6 +69,7 @@ def rows_of(home: House) -> dict[str, Any]:
             "members": list(Member.objects.order_by("id").values_list("id", "roles")),
             "runtimes": Runtime.objects.count(),
             "datasets": list(Dataset.objects.order_by("id").values_list("id", "notice", "fence")),
+            "called": list(CalledCampaign.objects.order_by("id").values_list("id", "state")),
             "callbacks": list(Callback.objects.order_by("id").values_list("id", "status", "fence")),
             "suppressed": list(Suppression.objects.order_by("id").values_list("id", "released_at")),
         }
@@ -204,6 +206,7 @@ class TestTasks:
     def test_a_wake_up_with_the_wrong_workspace_takes_nothing(self, alpha: House, untouched: House) -> None:
         for task in (replay.execute, send.execute):
             task(str(untouched.job), workspace=str(alpha.workspace))
+        propose.execute(str(untouched.called_run), workspace=str(alpha.workspace))
         tell_tasks.execute(str(untouched.callback), workspace=str(alpha.workspace))
 
     def test_a_task_without_a_workspace_does_not_begin(self, untouched: House) -> None:
@@ -219,7 +222,8 @@ class TestTasks:
 
     def test_the_clock_tells_the_workspace_of_each_thing(self, alpha: House, untouched: House) -> None:
         due = {(item.workspace_id, item.id) for item in sweep.due(at_most=10) if item.what == "wake"}
-        assert due == {(alpha.workspace, alpha.job), (untouched.workspace, untouched.job)}
+        homes = (alpha, untouched)
+        assert due == {(home.workspace, id) for home in homes for id in (home.job, home.called_run)}
 
 
 SHOWN = Shown("0" * 64, datetime.now(UTC))

@@ -165,6 +165,28 @@ class TestRuntime:
         )
         assert secret not in json.dumps(log_of(acme))
 
+    def test_campaign_tool_declares_one_and_takes_it_away(self, run: Run, acme: UUID) -> None:
+        run(
+            *("runtime", "add", "--workspace", "acme-support", "--name", "desk", "--kind", "http"),
+            *("--base-url", "https://agents.example/hooks/"),
+        )
+        asked = (
+            "runtime",
+            "campaign-tool",
+            "--workspace",
+            "acme-support",
+            "--name",
+            "desk",
+            "--tool",
+            "propose",
+        )
+        assert "from now on: propose." in run(*asked)
+        assert within(acme, Runtime.objects.get).campaign_tools == ["propose"]
+        told = {"name": "desk", "campaign_tools": "propose"}
+        assert log_of(acme)[-1] == ("runtime_changed", "operator", told)
+        assert "from now on: none." in run(*asked, "--remove")
+        assert within(acme, Runtime.objects.get).campaign_tools == []
+
 
 STORE = "postgresql://reader:s3cr3t@db.example/sessions"
 ADK = ("--kind", "adk", "--base-url", "http://agents.example:8000", "--database-url", STORE)

@@ -134,6 +134,8 @@ IN_A_WORKSPACE = (
     Address("w/<slug>/setup/<uuid>/callback", decides="set_up", about="runtime"),
     Address("w/<slug>/setup/<uuid>/live", reads="set_up", about="runtime"),
     Address("w/<slug>/setup/<uuid>/database", decides="set_up", about="runtime"),
+    Address("w/<slug>/setup/<uuid>/campaign-tools", reads="set_up", about="runtime"),
+    Address("w/<slug>/setup/<uuid>/campaign-tools/change", decides="set_up", about="runtime"),
 )  # fmt: skip
 
 # Outside of any workspace: what (anonymous, stranger, member) are answered to a GET and to a POST.

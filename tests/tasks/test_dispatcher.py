@@ -39,6 +39,8 @@ def test_a_wake_up_is_published_to_the_queue_of_its_kind(waiting: redis.Redis) -
     said(dispatcher, wake(kind="replay"))
     said(dispatcher, wake(kind="send"))
     assert (waiting.llen("replay"), waiting.llen("send")) == (1, 1)
+    said(dispatcher, wake(kind="propose"))
+    assert waiting.llen("import") == 1
 
 
 def test_a_callback_is_published_to_the_queue_of_those_who_send(waiting: redis.Redis) -> None:

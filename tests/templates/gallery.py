@@ -100,6 +100,14 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "setup-wrong": ("setup/page.html", {"shell": samples_setup.SHELL, "page": samples_setup.SETUP_WRONG}),
     "setup-empty": ("setup/page.html", {"shell": samples_setup.SHELL, "page": samples_setup.SETUP_EMPTY}),
     "runtime": ("setup/runtime.html", {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME}),
+    "campaign-tools": (
+        "setup/campaign_tools.html",
+        {"shell": samples_setup.SHELL, "page": samples_setup.TOOLS},
+    ),
+    "campaign-tools-none": (
+        "setup/campaign_tools.html",
+        {"shell": samples_setup.SHELL, "page": samples_setup.TOOLS_NONE},
+    ),
     "runtime-http": (
         "setup/runtime.html",
         {"shell": samples_setup.SHELL, "page": samples_setup.RUNTIME_HTTP},

@@ -8,7 +8,7 @@ from dashboard.presenters import chips
 from dashboard.presenters.acts import Acknowledged, Act, ForceAct, ReasonAct, ResolveAct
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import Choice, Fact, JobProgress, Link, Reason, Stage, VerdictBox
-from dashboard.presenters.runs import Claim, RunActs, RunPage, Step
+from dashboard.presenters.runs import Claim, Proposal, RunActs, RunPage, Step
 from dashboard.presenters.text import pretty, reveal, reveal_line
 from tests.templates.samples import DECISIONS, HOSTILE, LINEAGE, ago, trail
 
@@ -35,6 +35,14 @@ VERDICT = VerdictBox(
         "It takes over no answer from before: look_up_booking and send_email may be called again.",
     ),
 )
+PROPOSED = Proposal(
+    reveal_line(", version 2."),
+    "Proposed as campaign",
+    Link(reveal_line("Spring \u202eoffers"), "/w/northwind/campaigns/1/"),
+)
+UNUSABLE = Proposal(
+    reveal_line("It was to propose a campaign, but: recipients[3].email: This must be text."), wrong=True
+)
 STEPS = (
     Step(
         kind="note",
@@ -55,6 +63,7 @@ STEPS = (
         authority_url="/w/northwind/authority?q=c1",
         name=reveal_line("look_up_booking"),
         tone="ok",
+        proposal=PROPOSED,
         chips=(chips.call_state("answered"), Chip("read"), chips.provenance("reported")),
         args=reveal(pretty({"booking": "NW-118-204", "fields": ["dates", "price"]})),
         result=reveal(
@@ -69,6 +78,7 @@ STEPS = (
     ),
     Step(
         kind="call",
+        proposal=UNUSABLE,
         at=ago(hours=5, minutes=12),
         anchor="call-2",
         authority_url="/w/northwind/authority?q=c2",

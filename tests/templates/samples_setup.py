@@ -9,8 +9,8 @@ from uuid import UUID
 
 from approvals.selectors.callbacks import Untold
 from approvals.selectors.runtimes import Observed, RuntimeRow
-from dashboard.forms.setup import CallbackForm, DatabaseForm, RuntimeForm, SendingForm
-from dashboard.presenters.build_setup import reading_of, runtime_page, setup_page
+from dashboard.forms.setup import CallbackForm, CampaignToolForm, DatabaseForm, RuntimeForm, SendingForm
+from dashboard.presenters.build_setup import reading_of, runtime_page, setup_page, tools_page
 from dashboard.presenters.places import Places
 from dashboard.presenters.shell import NavItem
 from tests.templates import samples
@@ -99,3 +99,10 @@ RUNTIME_SECRET = runtime_page(
     secret="whsec_c2Vjb25kbG9vayBzZWNvbmRsb29rIHNlY29uZGxvb2s=",
 )  # fmt: skip
 READING = reading_of(FIRST, PLACES, NOW)
+TOOLS = tools_page(
+    places=PLACES,
+    runtime=replace(HTTP, campaign_tools=("propose_campaign", "write<script>to_all")),
+    form=CampaignToolForm(),
+)
+TOOLS_WRONG = CampaignToolForm({"tool": ""})
+TOOLS_NONE = tools_page(places=PLACES, runtime=HTTP, form=TOOLS_WRONG)

@@ -269,7 +269,7 @@ class TestAnotherDatabaseAddress:
         assert "Stored: the database is read anew within seconds." in page
         assert "changed@" not in page.html
         entry = world.read(lambda: Decision.objects.latest("seq"))
-        words = "Ada Admin changed where the runtime support-prod is read or told"
+        words = "Ada Admin changed the runtime support-prod"
         assert words in look(world, f"decisions/{entry.id}/")
 
     @pytest.mark.parametrize("typed", ["", "nonsense s3cr3t", "http://reader:s3cr3t@x/y"])

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from approvals.api.fields import SHORT
+from approvals.rules.fields import SHORT
 
 
 class DatasetAsked(BaseModel):

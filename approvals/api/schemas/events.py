@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from approvals.api.fields import AnyJson, Body, Line, Seq, Text, Time, wrong
+from approvals.rules.fields import AnyJson, Body, Line, Seq, Text, Time, wrong
 from approvals.services.journal import NewEvent
 
 MOST_EVENTS = 1_000

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from approvals.api.fields import AnyJson, Body, Line
+from approvals.rules.fields import AnyJson, Body, Line
 from approvals.services.journal import NewRun
 
 Status = Literal["running", "completed", "failed", "interrupted", "cancelled"]

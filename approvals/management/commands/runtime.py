@@ -1,4 +1,4 @@
-"""`manage.py runtime add`, `runtime list`, `runtime set-database` and `runtime set-callback`."""
+"""`manage.py runtime add`, `list`, `set-database`, `set-callback` and `campaign-tool`."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from approvals.management.operator import (
 )
 from approvals.selectors import runtimes
 from approvals.selectors.runtimes import RuntimeRow
-from approvals.services import listening, setup
+from approvals.services import campaign_tools, listening, setup
 from approvals.services.setup import AddedRuntime
 
 NOT_FOUND = "sessions that are not found there count as deleted"
@@ -29,6 +29,8 @@ class Command(OperatorCommand):
         "list": "Show the runtimes of a workspace and, of those that are read, how far that is.",
         "set-database": "Say where the database of an ADK runtime is now, such as under a new password. It has to be"
         f" the same store: {NOT_FOUND}.",
+        "campaign-tool": "Declare that a call of a tool sends nothing itself: from now on its arguments are proposed"
+        " as a campaign, for a person to decide on.",
         "set-callback": "Say where a runtime is told what became of the campaigns that it proposed.",
     }
 
@@ -137,6 +139,19 @@ class Command(OperatorCommand):
             f"The database of {changed.name} of {row.slug} is read anew within seconds; `runtime list` shows how."
         )
         self.say(f"It has to be the same store: {NOT_FOUND}.")
+
+    def add_campaign_tool_arguments(self, parser: CommandParser) -> None:
+        add_workspace_argument(parser)
+        parser.add_argument("--name", required=True, metavar="N", help="the runtime")
+        parser.add_argument("--tool", required=True, metavar="T", help="the tool, as its calls name it")
+        parser.add_argument("--remove", action="store_true", help="its calls propose nothing any more")
+
+    def handle_campaign_tool(self, *, workspace: str, name: str, tool: str, remove: bool, **_: Any) -> None:
+        with in_workspace(workspace) as row:
+            change = campaign_tools.withdraw if remove else campaign_tools.declare
+            changed = change(by=current_operator(), runtime=name, tool=tool)
+        tools = ", ".join(changed.campaign_tools) or "none"
+        self.say(f"Tools of {changed.name} of {row.slug} whose calls propose campaigns from now on: {tools}.")
 
     def add_set_callback_arguments(self, parser: CommandParser) -> None:
         add_workspace_argument(parser)

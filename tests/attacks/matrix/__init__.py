@@ -37,6 +37,7 @@ To add one, write a `Case` in the room it belongs to:
 from tests.attacks.matrix import (
     attachments,
     callbacks,
+    called,
     closed_lists,
     datasets,
     decisions,
@@ -71,6 +72,7 @@ ROOMS = (
     sessions,
     paths,
     datasets,
+    called,
     attachments,
     trials,
     callbacks,

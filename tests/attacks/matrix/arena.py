@@ -146,6 +146,7 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
             [home.workspace, draft],
         ).fetchone()
         named |= _lists(execute, prefix, home)
+        named |= _calls(execute, prefix, home)
         named |= _files(execute, prefix, home, draft)
     named |= _every_state(execute, alpha)
     named["replay"] = _copy(
@@ -202,6 +203,21 @@ def _lists(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, U
         [released, home.workspace],
     )
     return {f"{prefix}dataset_over": over, f"{prefix}released": released}
+
+
+def _calls(execute: Callable[..., Any], prefix: str, home: House) -> dict[str, Any]:
+    """Two more calls of the run that calls a declared tool: the first without its row, the other one settled."""
+    execute(
+        "insert into approvals_event (workspace_id, run_id, seq, type, at, received_at, call_id, name)"
+        " select %s, %s, n, 'tool_call', now(), now(), 'c' || n, 'propose' from generate_series(2, 3) n",
+        [home.workspace, home.called_run],
+    )
+    [settled] = execute(
+        "insert into approvals_calledcampaign (workspace_id, run_id, seq, tool, state, ordinal, version_id,"
+        " settled_at) values (%s, %s, 3, 'propose', 'proposed', 1, %s, '2026-01-01T00:00:00Z') returning id",
+        [home.workspace, home.called_run, home.version],
+    ).fetchone()
+    return {f"{prefix}settled_call": settled}
 
 
 def _files(execute: Callable[..., Any], prefix: str, home: House, draft: UUID) -> dict[str, UUID]:

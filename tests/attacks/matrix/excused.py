@@ -45,6 +45,7 @@ EXCUSED: dict[str, str] = {
             "pinned version_moved()",
             "pinned refuse_other_terms()",
             "pinned refuse_change()",
+            "pinned refuse_change_of_called()",
             "pinned run_record(of_workspace uuid, of_run uuid, OUT kind text, OUT complete boolean, OUT why text)",
             "pinned refuse_forgotten_intent()",
         ),

@@ -10,7 +10,8 @@ RLS = "42501 new row violates row-level security policy"
 ONE_JOB = ("trigger approvals_decision decision_has_its_job", "trigger approvals_job job_has_its_decision")
 TENANTS = [table.removeprefix("approvals_") for table, name, _ in lines("policies") if name == "workspace"]
 READ_BY_APP = [noun for noun in TENANTS if reads("app", f"approvals_{noun}")]
-BY_TRIGGERS = ("queueitem", "runtool", "itemword", "decisionword")  # rows that only owner's functions add
+# Rows that only owner's functions add.
+BY_TRIGGERS = ("calledcampaign", "queueitem", "runtool", "itemword", "decisionword")
 
 # What keeps the queue looks for the row's own workspace, in which nothing is to be seen.
 PLACED = {
@@ -56,6 +57,7 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         },
         (),
     ),
+    "calledcampaign": ({"run_id": "%(b_called_run)s"}, ()),
     "dataset": ({}, ()),
     "datasetrow": (
         {"dataset_id": "%(b_dataset)s"},
@@ -84,6 +86,7 @@ CHANGED_OVER_THERE = {
     "member": "roles = '{admin}' where id = %(b_member)s",
     "runtime": "base_url = 'http://eve.example' where id = %(b_runtime)s",
     "version": "digest = 'eve', sealed_at = now() where id = %(b_draft)s",
+    "calledcampaign": "state = 'pending' where id = %(b_called)s",
     "dataset": "notice = 'eve' where id = %(b_dataset)s",
     "suppression": "released_at = now() where id = %(b_suppression)s",
     "callback": "answer = 'eve' where id = %(b_callback)s",

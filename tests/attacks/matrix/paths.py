@@ -119,6 +119,8 @@ CALLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "log_anchors": (("select log_anchors('-infinity')",), ()),
     "due_imports": (("select due_imports(10)",), ()),
+    "due_calls": (("select due_calls(10)",), ()),
+    "campaign_called": ((insert("event"),), ()),
     "due_callbacks": (("select due_callbacks(10)",), ()),
     "home_of_delivery": (("select home_of_delivery(%(delivery)s)",), ()),
     "log_heads": (("select log_heads()",), ()),

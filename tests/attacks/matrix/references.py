@@ -21,7 +21,7 @@ BEHIND_A_GHOST = {
     "job": (JOBLESS,),
 }
 TELLS = dict.fromkeys(("event", "runtool"), "P0002 query returned no rows")
-ADDED_BY_TRIGGERS = ("queueitem", "runtool")
+ADDED_BY_TRIGGERS = ("calledcampaign", "queueitem", "runtool")
 
 
 def ghosts() -> Iterator[Case]:

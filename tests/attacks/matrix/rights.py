@@ -23,6 +23,7 @@ CHANGE = {
     "attachment": "content_type = 'text/eve'",
     "audiencerow": "address = 'eve@x.example'",
     "beat": "detail = 'eve'",
+    "calledcampaign": "by_subject = true",
     "callback": "answer = 'eve'",
     "campaign": "comment = 'eve'",
     "dataset": "notice = 'eve'",
@@ -71,6 +72,7 @@ ONE = {
     "workspace": "id = %(workspace)s",
     "agentsession": "id = %(session)s",
     "storedrow": "id = %(row)s",
+    "calledcampaign": "id = %(called)s",
 }
 VALUE = {
     "uuid": "gen_random_uuid()",
@@ -151,6 +153,7 @@ CALLS: dict[tuple[str, str], tuple[str | tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     ("due_imports", "ingest"): ("select 1 from due_imports(99) where workspace_id = %(b_workspace)s", ()),
+    ("due_calls", "ingest"): ("select 1 from due_calls(99) where workspace_id = %(b_workspace)s", ()),
     ("due_callbacks", "ingest"): ("select 1 from due_callbacks(99) where workspace_id = %(b_workspace)s", ()),
     ("home_of_delivery", "ingest"): ("select 1 where home_of_delivery(%(b_delivery)s) is not null", ()),
     ("place_now", "ingest"): ("select 1 from place_now()", ()),

@@ -61,6 +61,7 @@ VALID: dict[str, dict[str, str]] = {
         "audience_row_id": "%(draft_audience)s", "position": "1", "address": "'eve@x.example'",
         "dedupe_key": "'eve@x.example'", "message_id": "'<eve@x.example>'",
     },
+    "calledcampaign": {**HERE, "run_id": "%(called_run)s", "seq": "2", "tool": "'eve'"},
     "dataset": {
         "id": EVE, **HERE, "name": "'eve.csv'", "sha256": "repeat('e', 64)", "size": "1", "encoding": "'utf-8'",
         "delimiter": "','", "columns": "'[]'", "address_column": "'email'", "by_name": "'Eve'",
