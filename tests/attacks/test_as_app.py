@@ -338,7 +338,7 @@ SETUP = {
     "forget a migration": ("delete from django_migrations", f"{DENIED} table django_migrations"),
     "swap a signing secret": (
         "update approvals_runtime set signing_secret = ''",
-        f"{DENIED} table approvals_runtime",
+        "(runtime_secret_once)",
     ),
 }
 ATTACKS = JOURNAL | RECORD | LOG | EXECUTION | SETUP

@@ -40,11 +40,12 @@ LEAVES = {
     "test.settled": (0, 1),
 }
 DOUBTS = [point for point, (in_doubt, _) in LEAVES.items() if in_doubt]
-OTHERS = {  # below, in test_processes, test_streaming, test_observing, test_import and test_called
+OTHERS = {  # below, in test_processes, test_streaming, test_observing, test_import, test_called and test_callbacks
     *("decide.before_commit", "dispatch.published"),
     *("observe.claimed", "observe.taken", "observe.read"),
     *("import.claimed", "import.counted", "import.stored"),
     *("propose.before_commit", "propose.settled"),
+    *("callback.claimed", "callback.called", "callback.settled"),
     *("stream.opened", "stream.heard", "stream.ended", "stream.settled"),
 }
 
