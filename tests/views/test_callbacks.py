@@ -125,7 +125,7 @@ class TestSetup:
         assert "whsec_" not in page.html
         assert (listens(world), row(world).status) == ("http://10.0.0.5:9000/told", "waiting")
         entry = world.read(lambda: Decision.objects.latest("seq"))
-        words = "changed where the runtime runtime is read or told"
+        words = "changed the runtime runtime"
         assert words in Read(world.visit("admin").get(world.at(f"decisions/{entry.id}/")))
 
     def test_an_empty_one_tells_nobody_any_more(self, world: World, campaign: Campaign) -> None:
