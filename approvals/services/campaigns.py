@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Greatest, Now
 
 from approvals import faults
@@ -99,10 +100,10 @@ def reject(*, by: Actor, campaign_id: UUID, shown: Shown, comment: str) -> tuple
 def take_back(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool]:
     """Undo an approval while its job is held, queued or paused; Conflict once a worker has it."""
     campaign, version = locked(by, campaign_id, "cancel_send")
-    # Approved means that no worker has begun with it: `sending.begin` takes the same lock before it does.
-    taken_back = campaign.status == "approved" and Job.objects.filter(
-        campaign_id=campaign.id, status__in=WAITING
-    ).update(status="cancelled", outcome=f"Taken back by {by.name}.")
+    # Of the version alone: what is sent once more to one person, or is left of an older version, is not taken back.
+    taken_back = campaign.status == "approved" and own_jobs(version).filter(status__in=WAITING).update(
+        status="cancelled", outcome=f"Taken back by {by.name}."
+    )
     if not taken_back:
         first = _last_answer(campaign) if campaign.status == "pending" else None
         if first is not None and first.kind == "cancel_send":
@@ -130,9 +131,7 @@ def pause(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool
             return own, True
         raise Conflict("This campaign is not being sent, so there is nothing to pause.")
     said = f"Paused by {by.name}."
-    Job.objects.filter(campaign_id=campaign.id, delivery=None, status__in=("held", "queued")).update(
-        status="paused", outcome=said
-    )
+    own_jobs(version).filter(status__in=("held", "queued")).update(status="paused", outcome=said)
     Campaign.objects.filter(id=campaign.id).update(status="paused")
     return record(by, "pause_send", campaign, shown, told_of(campaign, version)), False
 
@@ -149,13 +148,14 @@ def go_on(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool
         return decisions.own_or_refused(went_on, by=by, kind="resume_send", target_id=target_id), True
     if version.digest != shown.digest:
         raise another_version(version)
-    own = Job.objects.filter(campaign_id=campaign.id, delivery=None, status__in=OPEN)
-    job_id = own.values_list("id", flat=True).get()  # in a worker's hands still, if nobody looked since
+    own = own_jobs(version)
+    # In a worker's hands still, if nobody looked since; gone, if only a person or two are sent to again.
+    job_id = own.values_list("id", flat=True).first()
     own.filter(status="paused").update(
         status="queued", queued_at=Now(), due_at=Now(), outcome=f"{by.name} let it go on."
     )
     Campaign.objects.filter(id=campaign.id).update(status="sending")
-    about = ("job", job_id)
+    about = ("job", job_id) if job_id else None
     return record(by, "resume_send", campaign, shown, told_of(campaign, version), target=about), False
 
 
@@ -182,6 +182,12 @@ def stop(*, by: Actor, campaign_id: UUID, shown: Shown, reason: str) -> tuple[De
     )
     Campaign.objects.filter(id=campaign.id).update(status="stopped", finished_at=Now())
     return record(by, "stop", campaign, shown, {"reason": reason, "skipped": skipped}), False
+
+
+def own_jobs(version: Version) -> QuerySet[Job]:
+    """The open job that sends a version to everybody in it; not those that send to one person again."""
+    of_campaign = Job.objects.filter(campaign_id=version.campaign_id, delivery=None, status__in=OPEN)
+    return of_campaign.filter(decision__digest=version.digest)
 
 
 def locked(by: Actor, campaign_id: UUID, permission: str) -> tuple[Campaign, Version]:

@@ -39,20 +39,21 @@ _PICKED = f"""
     case when r.dedupe_key = '' then r.state
          when t.dedupe_key is not null then 'already_sent'
          when s.dedupe_key is not null then 'suppressed'
+         when r.cannot then 'refused'
          when r.first <> r.position then 'duplicate'
-         when r.unfit <> '' and r.unfit::jsonb ?| %(slots)s then 'refused'
          else 'addressable' end,
     case when r.dedupe_key = '' then r.reason
          when t.dedupe_key is not null then %(reached)s
          when s.dedupe_key is not null then %(listed)s
-         when r.first <> r.position then 'The same address as row ' || r.first || ', which gets the one message.'
-         when r.unfit <> '' and r.unfit::jsonb ?| %(slots)s then
-           %(unfit)s
+         when r.cannot then %(unfit)s
+         when r.first <> r.position then 'The same address as row ' || r.first || ', which stands for both.'
          else '' end
   from (
+    -- Of several with one address the first whose message can be written stands for all.
     select d.*, case when d.dedupe_key <> '' then first_value(d.position)
-                  over (partition by d.dedupe_key order by d.position) end as first
-    from approvals_datasetrow d where d.dataset_id = %(dataset)s and d.vars::jsonb @> %(where)s::jsonb
+                  over (partition by d.dedupe_key order by d.cannot, d.position) end as first
+    from (select f.*, f.unfit <> '' and f.unfit::jsonb ?| %(slots)s as cannot from approvals_datasetrow f
+          where f.dataset_id = %(dataset)s and f.vars::jsonb @> %(where)s::jsonb) d
   ) r
   {_REACHED} on t.dedupe_key = r.dedupe_key
   {_LISTED} on s.dedupe_key = r.dedupe_key

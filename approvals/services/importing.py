@@ -133,7 +133,7 @@ _OTHERS = f"""
   select %s, %s, g.position, g.email, g.address, g.key, g.vars,
     case when g.key = '' then 'refused' else 'duplicate' end,
     case when g.key = '' then g.reason
-         else 'The same address as row ' || f.position || ', which gets the one message.' end, g.formula, g.unfit
+         else 'The same address as row ' || f.position || ', which stands for both.' end, g.formula, g.unfit
   from given g left join approvals_datasetrow f
     on f.workspace_id = %s and f.dataset_id = %s and f.dedupe_key = g.key and f.state in ('addressable', 'suppressed')
 """  # noqa: S608

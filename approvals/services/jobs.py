@@ -212,7 +212,12 @@ def _expire_send(job: Job) -> str:
             " where job_id = %s and state = 'attempting'",
             ["The worker was lost while this message was under way.", job.id],
         )
-    return _set(job, "queued", "The worker was lost; the rest goes on.")
+    with connection.cursor() as cursor:  # due as before: what has not begun may be long overdue
+        cursor.execute(
+            "update approvals_job set status = 'queued', outcome = %s, lease_until = null where id = %s",
+            ["The worker was lost; the rest goes on.", job.id],
+        )
+    return "queued"
 
 
 def _set(job: Job, status: str, outcome: str) -> str:

@@ -13,7 +13,7 @@ from approvals.access.desk import job_for
 from approvals.exceptions import Conflict, NotFound
 from approvals.models import Campaign, Decision, Delivery, Job, Run
 from approvals.rules.shown import Shown
-from approvals.services import campaigns, decisions, lineages, replays
+from approvals.services import campaigns, decisions, lineages, replays, sending
 
 _ANSWERS = ("resume_replay", "resume_send", "cancel_replay", "cancel_send")
 
@@ -54,7 +54,7 @@ def resume_send(*, by: Actor, job_id: UUID, shown: Shown) -> tuple[Decision, boo
     if version.digest != shown.digest:
         raise campaigns.another_version(version)
     _go_on(job, by)
-    if job.delivery_id is None:
+    if campaigns.own_jobs(version).filter(id=job.id).exists():  # else it only ends what an older version left
         Campaign.objects.filter(id=campaign.id, status="paused").update(status="sending")
     given = campaigns.told_of(campaign, version) | _recipient_of(job)
     return campaigns.record(by, "resume_send", campaign, shown, given, target=("job", job.id)), False
@@ -75,6 +75,7 @@ def give_up(*, by: Actor, job_id: UUID, shown: Shown) -> tuple[Decision, bool]:
     Delivery.objects.filter(id=seen.delivery_id, state="planned").update(
         state="skipped", settled_at=Now(), reply=said
     )
+    sending.finish_if_over(campaign, job_id=job.id)
     return campaigns.record(
         by, "cancel_send", campaign, shown, _recipient_of(job), target=("job", job.id)
     ), False

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 
 from approvals.db import prepared
@@ -24,6 +24,7 @@ from approvals.services.sending import DUE_AGAIN, Sealed
 ATTEMPTS = 5  # for one recipient whose server keeps asking to wait
 UNSUBSCRIBED = "They unsubscribed, so nothing was sent."
 SUPPRESSED = "This address is on the list of those who are not to be written to, so nothing was sent."
+ONCE_PER_CAMPAIGN = "delivery_once_per_campaign"
 REACHED = "An earlier version of this campaign reached them, or may have."
 NOT_ALLOWED = "Only recipients at {domains} are written to here (ALLOWED_RECIPIENT_DOMAINS)."
 
@@ -162,6 +163,22 @@ def turn(
     one, are opened, by whoever holds the job within its lease. Whoever is to be skipped is. `sealed` is what is sent.
     `meanwhile` is called while the database works, where it can be; it must not use the database.
     """
+    try:
+        return _turn(held, sealed, endings, wanted, meanwhile)
+    except IntegrityError as error:
+        # At this instant another job of the campaign began a message to one of them, which this round can see only now.
+        if getattr(getattr(error.__cause__, "diag", None), "constraint_name", "") != ONCE_PER_CAMPAIGN:
+            raise
+        return _turn(held, sealed, endings, wanted, None)
+
+
+def _turn(
+    held: Claim,
+    sealed: Sealed,
+    endings: Sequence[Ending],
+    wanted: Sequence[Planned],
+    meanwhile: Callable[[], object] | None,
+) -> Round:
     refused = [planned for planned in wanted if planned.skip]
     may = [planned for planned in wanted if not planned.skip]
     if not refused and not (may and sealed.paced):
@@ -170,6 +187,7 @@ def turn(
     early, wait_s = frozenset[UUID](), 0.0
     with transaction.atomic():
         if refused:
+            _rows(_LOCK, [held.target_id, held.job_id])  # before its deliveries, as everybody takes them
             _skip(held, refused)
         if may and sealed.paced:
             count, wait_s = _paced(len(may))
@@ -251,6 +269,12 @@ def settle_and_open(
 
 def _ids(words: str | None) -> frozenset[UUID]:
     return frozenset(map(UUID, (words or "").split()))
+
+
+_LOCK = """
+    select from approvals_campaign c join approvals_job j on j.workspace_id = c.workspace_id and j.campaign_id = c.id
+    where c.id = %s and j.id = %s for no key update of c, j
+"""
 
 
 def _skip(held: Claim, refused: Sequence[Planned]) -> None:

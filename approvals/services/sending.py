@@ -91,7 +91,9 @@ def _end_replaced(held: Claim, campaign: Campaign) -> str:
     began = Delivery.objects.filter(job_id=held.job_id).exists()
     status, said = ("done", f"{REPLACED}{_told(held)}") if began else ("failed", CHANGED)
     return (
-        status if jobs.finish(held, status, said, then=lambda: _finish_campaign(campaign, held)) else "lost"
+        status
+        if jobs.finish(held, status, said, then=lambda: finish_if_over(campaign, job_id=held.job_id))
+        else "lost"
     )
 
 
@@ -177,14 +179,18 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
         return elsewhere
     left = _left(held)
     if not left.exists():
-        ended = jobs.finish(held, "done", _told(held), then=lambda: _finish_campaign(campaign, held))
+        ended = jobs.finish(
+            held, "done", _told(held), then=lambda: finish_if_over(campaign, job_id=held.job_id)
+        )
         return "done" if ended else "lost"
     if held.delivery_id is None and campaign.status == "paused":
         return "paused" if jobs.pause(held, outcome=_who_paused(campaign)) else "lost"
     if trouble is not None and trouble.needs_person:
         said = trouble.said if trouble.of_files else f"{REFUSED}{trouble.said}"
         return "paused" if jobs.pause(held, outcome=said) else "lost"
-    wait_s = max(pace_s, settings.SEND_RETRY_S if trouble else _next_in(left))
+    # A batch that came to nothing, for whatever reason, is not begun again at once.
+    rests = trouble is not None or not _came_to_something(held)
+    wait_s = max(pace_s, settings.SEND_RETRY_S if rests else _next_in(left))
     why = f"{'' if trouble.of_files else WAITS}{trouble.said}" if trouble else ""
     return "queued" if jobs.requeue(held, wait_s=wait_s, outcome=why) else "lost"
 
@@ -197,6 +203,12 @@ def _ended_elsewhere(held: Claim, campaign: Campaign) -> str:
         return ""
     _skip_left(held)  # one that was asked to wait while the rest was skipped
     return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
+
+
+def _came_to_something(held: Claim) -> bool:
+    """Whether this batch ended a message, well or badly."""
+    ours = Delivery.objects.filter(job_id=held.job_id, fence=held.fence)
+    return ours.filter(state__in=("sent", "failed", "in_doubt")).exists()
 
 
 def _next_in(left: QuerySet[Delivery]) -> float:
@@ -214,9 +226,9 @@ def _next_in(left: QuerySet[Delivery]) -> float:
     return max(0.0, float(seconds or 0))
 
 
-def _finish_campaign(campaign: Campaign, held: Claim) -> None:
-    """A campaign that is being sent is finished with the last of its jobs."""
-    others = Job.objects.filter(campaign_id=campaign.id, status__in=jobs.OPEN).exclude(id=held.job_id)
+def finish_if_over(campaign: Campaign, *, job_id: UUID) -> None:
+    """Within a transaction: a campaign that is being sent is finished with the last of its jobs, which this one is."""
+    others = Job.objects.filter(campaign_id=campaign.id, status__in=jobs.OPEN).exclude(id=job_id)
     if campaign.status in ("sending", "paused") and not others.exists():
         with connection.cursor() as cursor:
             cursor.execute(

@@ -42,7 +42,8 @@ def renew(
         status="cancelled", outcome=said
     )
     again = Job.objects.filter(campaign_id=campaign.id, delivery__isnull=False, status__in=OPEN)
-    unsent = Delivery.objects.filter(version_id=before.id, state="planned")
+    earlier = Version.objects.filter(campaign_id=campaign.id).values("id")  # the way into the index
+    unsent = Delivery.objects.filter(version_id__in=earlier, state="planned")
     skipped = unsent.exclude(id__in=again.values("delivery_id")).update(
         state="skipped", settled_at=Now(), reply=said
     )
@@ -205,7 +206,7 @@ def _audience(version: Version, proposal: Proposal) -> tuple[list[AudienceRow], 
             row.state, row.reason = "refused", address.reason
         elif (first := taken.setdefault(address.dedupe_key, position)) != position:
             row.state, row.address = "duplicate", address.normal
-            row.reason = f"The same address as recipient {first}, who gets the one message."
+            row.reason = f"The same address as recipient {first}, which stands for both."
         else:
             row.state, row.address = "addressable", address.normal
             keys[position] = address.dedupe_key

@@ -5,6 +5,7 @@ from email.utils import parseaddr
 from typing import Any
 from uuid import UUID
 
+import structlog
 from celery import shared_task
 from django.conf import settings
 
@@ -15,9 +16,11 @@ from approvals.rules.messages import build
 from approvals.rules.trials import UNWRITABLE, ending_of, trial_of
 from approvals.selectors.attachments import with_files
 from approvals.services import jobs, trials
+from approvals.tasks import batch
 from approvals.tasks.base import WorkspaceTask
-from approvals.tasks.batch import said
 from approvals.tasks.send import SEND_S
+
+log = structlog.get_logger(__name__)
 
 
 @shared_task(base=WorkspaceTask, bind=True, name="approvals.tasks.trials.execute")  # type: ignore[untyped-decorator]
@@ -60,9 +63,13 @@ def _written(held: jobs.Claim, trial: trials.Trial) -> Message | None:
     except (Invalid, Conflict, Unavailable) as refusal:
         trials.settle(held=held, status="failed", sentence=UNWRITABLE.format(said=refusal.text))
         return None
+    except Exception:
+        log.exception("a test could not be written", job=str(held.job_id))
+        trials.settle(held=held, status="failed", sentence=batch.UNWRITABLE)
+        return None
     return Message(envelope_from=parseaddr(trial.content.from_address)[1], to=trial.to, raw=raw)
 
 
 def _settle(held: jobs.Claim, outcome: SmtpOutcome) -> None:
-    status, sentence = ending_of(outcome.kind, said(outcome))
+    status, sentence = ending_of(outcome.kind, batch.said(outcome))
     trials.settle(held=held, status=status, sentence=sentence)

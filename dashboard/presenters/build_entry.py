@@ -90,7 +90,7 @@ _STATES = ("status", "run_status", "was")
 _CAME_OF_IT = {
     "reject": "Nothing was sent. Whoever proposed it can read the comment.",
     "return_campaign": "Nothing was sent. Whoever proposed it can read the comment, and propose another version.",
-    "pause_send": "What was under way ended; nothing more went out until somebody let it go on.",
+    "pause_send": "What was under way ended. Until somebody let it go on, only what was sent again to one person left.",
     "declare_interrupted": "The run counted as interrupted from then on and waited for a decision.",
     "dismiss": "It left the queue.",
     "reopen": "It waited for a decision again.",

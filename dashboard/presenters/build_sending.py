@@ -25,7 +25,7 @@ _STATES: tuple[tuple[str, str, Tone], ...] = (
     ("skipped", "skipped", "quiet"),
     ("attempting", "being sent", "info"),
 )
-PAUSED = "Paused: nothing more goes out until somebody lets it go on."
+PAUSED = "Paused: until somebody lets it go on, only what is sent again to one person goes out."
 _YOUNG_S = 30  # of a sending in seconds
 _FAR_S = 600  # from its beginning: nobody counts the seconds
 _SENDING_AGAIN = Chip("Sending again", "info")

@@ -152,7 +152,7 @@ def pause(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     """Hold it while it is being sent, until somebody lets it go on."""
     _, seen = found(request, campaign_for, campaign_id, "pause_send")
     decision, repeated = services.pause(by=request.actor, campaign_id=campaign_id, shown=seen)
-    said = "Paused. What is under way still ends; nothing more goes out until somebody lets it go on."
+    said = "Paused. What is under way still ends; then it waits until somebody lets it go on."
     return _done(request, campaign_id, decision, repeated, said)
 
 

@@ -48,7 +48,14 @@ class Drip:
     keep: bool = True
 
 
-Act = Say | Drop | Hang | Drip
+@dataclass(frozen=True)
+class Late:
+    """Give the usual answer, so much later."""
+
+    seconds: float
+
+
+Act = Say | Drop | Hang | Drip | Late
 
 
 @dataclass(frozen=True)
@@ -228,6 +235,10 @@ class _Conversation:
                 return False
         elif isinstance(act, Drop) and act.rudely:
             reset(self.sock)
+        elif isinstance(act, Late):
+            self.sink.over.wait(act.seconds)
+            self.sock.sendall(usual)
+            return
         elif isinstance(act, Hang):
             self.sink.hang()
         elif isinstance(act, Drip):

@@ -80,10 +80,10 @@ class TestImporting:
             (7, "duplicate", "Ann@example.com"),
         ]
         assert [row.reason for row in rows(world, dataset)][2:] == [
-            "The same address as row 2, which gets the one message.",
+            "The same address as row 2, which stands for both.",
             importing.ON_THE_LIST,
             "Column \u201cemail\u201d: The address has a space in it.",
-            "The same address as row 2, which gets the one message.",
+            "The same address as row 2, which stands for both.",
         ]
         assert dataset.ready
         assert (dataset.total, dataset.addressable, dataset.duplicate, dataset.suppressed, dataset.refused) == (

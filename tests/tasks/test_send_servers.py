@@ -16,7 +16,7 @@ from approvals.models import Delivery
 from approvals.services import pauses, rounds, sending
 from approvals.tasks import batch, send
 from tests import factories as f
-from tests.servers.smtp import Act, Drop, Fault, Hang, Phase, Say, SmtpSink
+from tests.servers.smtp import Act, Drop, Fault, Hang, Late, Phase, Say, SmtpSink
 from tests.services import sends
 from tests.services.conftest import as_superuser, database, desk, lease_over, mia
 from tests.tasks.office import PIPELINING, accounted, connections, office, row, sink
@@ -73,6 +73,18 @@ def test_b07_b08_asked_to_wait_is_tried_again_after_the_wait_and_not_before(offi
     office.wake()
     assert accounted(sink) == {"sent": 1}
     assert row("guest1@example.com").attempt == 2
+
+
+def test_a07_whoever_is_refused_does_not_end_the_batch_of_the_others(office, sink, connections):
+    office.approved(30)
+    refused = (3, 9, 10, 17)
+    sink.faults += [Fault("rcpt", n, Say(b"550 no such box\r\n")) for n in refused]
+    sink.faults += [Fault("rset", n, Late(0.02)) for n in refused]
+    office.wake()
+    assert accounted(sink) == {"sent": 26, "failed": 4}
+    assert sends.the_job().status == "done", "in one batch"
+    if "PIPELINING" not in sink.extensions:  # else it had said DATA already, and goes
+        assert sink.connections == connections
 
 
 @pytest.mark.parametrize("refusal", [Fault("mail", 4, Say(b"550 5.7.1 not you\r\n"), on=True)], ids=["mail"])

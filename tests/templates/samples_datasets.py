@@ -48,7 +48,7 @@ ROWS = [
     RowFound(2, "ann@example.com", "ann@example.com", {"first_name": "Ann"}, "addressable", "", False),
     RowFound(3, f"Bob {HOSTILE} <BOB@example.com>", "BOB@example.com", {"x": f"=1+1 {HOSTILE}"}, "addressable", "", True),
     RowFound(4, "ann@example.com", "ann@example.com", {}, "duplicate",
-             "The same address as row 2, which gets the one message.", False),
+             "The same address as row 2, which stands for both.", False),
     RowFound(5, f"nobody {HOSTILE}", "", {}, "refused", f"Column “{HOSTILE}”: The address has no @.", False),
 ]  # fmt: skip
 

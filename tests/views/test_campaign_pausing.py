@@ -81,7 +81,10 @@ class TestPausing:
         assert offered(world.visit("reviewer").get(c.path_of(world, sending))) == {"pause", "stop"}
         page = c.follow(world, c.decide(world, sending, "pause"))
         assert "Paused. What is under way still ends; nothing more goes out" in page
-        assert "1 of 4 sent so far. Paused: nothing more goes out until somebody lets it go on." in page
+        assert (
+            "1 of 4 sent so far. Paused: until somebody lets it go on, only what is sent again to one person goes out."
+            in page
+        )
         assert "What is under way still ends." in page
         row = tab(world, "decide").row("Winter schedule")
         assert "Paused" in row and "Sent to 1 of 4 people." in row and "4 recipients" in row

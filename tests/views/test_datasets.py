@@ -140,7 +140,7 @@ class TestTheList:
         page = look(world, f"datasets/{imported(world).id}/")
         for said in (
             "3 rows: 1 addressable, 1 duplicate, 1 refused.",
-            "The same address as row 2, which gets the one message.",
+            "The same address as row 2, which stands for both.",
             "Column \u201cemail\u201d: The address has no @.",
             "looks like a formula",
             "comma",

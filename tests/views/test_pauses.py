@@ -89,7 +89,7 @@ class TestASending:
         world.approved(campaign)
         pause(world, job_of(world, campaign_id=campaign.id))
         read = c.look(world, campaign)
-        assert "Paused: nothing more goes out until somebody lets it go on." in read
+        assert "Paused: until somebody lets it go on, only what is sent again to one person goes out." in read
         assert "ask the mail server before you let it go on" in read
         answered = world.visit("reviewer").get(c.path_of(world, campaign))
         assert offered(answered) == {"resume-send", "take-back", "stop"}

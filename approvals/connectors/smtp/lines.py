@@ -70,8 +70,8 @@ class Lines:
 
     @property
     def busy(self) -> bool:
-        """Whether an errand is under way."""
-        return bool(self._waiting) or any(line.errand for line in self._lines)
+        """Whether an errand is under way, or a connection answers what the last one left behind."""
+        return bool(self._waiting) or any(line.alive and not line.is_free for line in self._lines)
 
     def offer(self, key: Hashable, message: Message, *, deadline: float | None = None) -> None:
         """Begin with a message, up to its final dot; whatever goes wrong is its outcome.

@@ -6,7 +6,7 @@ import pytest
 
 from approvals.connectors.smtp import Lines
 from tests.connectors.smtp.test_channel import message, settings
-from tests.servers.smtp import Fault, Hang, Say, SmtpSink
+from tests.servers.smtp import Fault, Hang, Late, Say, SmtpSink
 
 WAYS = [["SIZE 10000000", "PIPELINING"], []]
 
@@ -84,6 +84,21 @@ def test_refused_one_connection_the_others_do(sink):
         lines.open()
         assert hand_over(lines, 1, 2, 3, 4) == dict.fromkeys((1, 2, 3, 4), "sent")
         assert lines.free() == 1
+
+
+def test_a_connection_that_has_not_recovered_from_a_refusal_is_waited_for():
+    sink = SmtpSink(
+        [Fault("rcpt", 1, Say(b"550 no such box\r\n")), Fault("rset", 1, Late(0.05))], extensions=[]
+    )
+    with sink, Lines(settings(sink), 1) as lines:
+        lines.offer(1, message(1))
+        lines.release(1)
+        [(_, outcome)] = lines.collect(deadline=soon())
+        assert (outcome.kind, lines.busy, lines.free()) == ("failed", True, 0)
+        while lines.busy:
+            lines.collect(deadline=soon())
+        assert lines.free() == 1
+    assert sink.connections == 1
 
 
 def test_a_server_that_wants_the_message_of_a_refused_recipient_gets_no_end_of_it():
