@@ -45,8 +45,9 @@ say, and whose `data` says what `GET /campaigns/{id}` would have said at that mo
 5 min, 30 min, 2 h and 8 h, with the same id and body; 410 ends it. So the same id may come twice, and the second time
 is nothing new. Of one campaign they come in order. Without an address, ask `GET /campaigns/{id}`.
 
-**Repeating is safe.** The same run, event or campaign again changes nothing and says so; with other content it is
-answered with 409. After a time-out, just send it again.
+**Repeating is safe.** The same run, event or campaign again changes nothing and says so. A run or event with other
+content is answered with 409. A campaign with other content is its next version; 409 once it is finished or rejected, or
+where the body is that of a version which another one took the place of. After a time-out, just send it again.
 """
 
 

@@ -32,6 +32,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="version",
+            name="drawn_from",
+            field=models.TextField(blank=True, db_default="", default=""),
+        ),
+        migrations.AddField(
+            model_name="version",
             name="proposer_id",
             field=models.TextField(blank=True, db_default="", default=""),
         ),

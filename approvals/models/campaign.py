@@ -56,6 +56,8 @@ class Version(IdentifiedModel):
     proposer_kind = models.TextField(blank=True, db_default="", default="")
     proposer_id = models.TextField(blank=True, db_default="", default="")
     proposer_name = models.TextField(blank=True, db_default="", default="")
+    # Canonical JSON of the list that its audience was drawn from: name, rows, where, rest; empty for one without.
+    drawn_from = models.TextField(blank=True, db_default="", default="")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     digest = models.TextField(blank=True, default="")
     sealed_at = models.DateTimeField(null=True)

@@ -1,12 +1,13 @@
 """A campaign as the machine API tells it: its state, and how many of its recipients and deliveries are in which."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
 
-from approvals.models import AudienceRow, Campaign, Delivery, Version
+from approvals.models import AudienceRow, Campaign, Delivery, Job, Version
 from approvals.rules.states import DELIVERY
 from approvals.selectors import attachments
 
@@ -28,10 +29,19 @@ def told(campaign_id: UUID) -> dict[str, Any]:
             "digest": version.digest,
             "counts": counts_of(version.id),
             "attachments": attachments.told(version.id),
+            "sends_at": _sends_at(campaign),
             "send_by": campaign.send_by,
             "created_at": campaign.created_at,
             "finished_at": campaign.finished_at,
         }
+
+
+def _sends_at(campaign: Campaign) -> datetime | None:
+    """When an approved campaign goes out at the earliest: the end of its hold, or the time that was chosen."""
+    if campaign.status != "approved":
+        return None
+    held = Job.objects.filter(campaign_id=campaign.id, delivery=None, status="held")
+    return held.values_list("due_at", flat=True).first()
 
 
 def newest_version(campaign_id: UUID) -> Version:

@@ -6,7 +6,7 @@ follow the recipients' positions, so that no page reads them all.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -36,6 +36,17 @@ class Paused:
     job_id: UUID
     address: str
     outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The list that an audience was drawn from: its name (empty: it came with the proposal), how many rows it has, and
+    which were picked. `rest`: of those, whoever an earlier version of the campaign had not reached."""
+
+    list: str = ""
+    rows: int = 0
+    where: Mapping[str, str] = field(default_factory=dict)
+    rest: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +82,7 @@ class CampaignFacts:
     paused: Sequence[Paused] = ()
     restored: bool = False
     untold: Untold | None = None
+    drawn_from: Drawn | None = None
 
     @property
     def own(self) -> VersionFacts:
@@ -188,6 +200,7 @@ def facts_of(campaign: Campaign, number: int | None = None) -> CampaignFacts:
         paused=_paused(campaign.id),
         restored=restored,
         untold=untold_of(campaign.id),
+        drawn_from=Drawn(**json.loads(version.drawn_from)) if version.drawn_from else None,
     )
 
 

@@ -55,7 +55,8 @@ def _propose(by: Proposer, proposal: Proposal, sender: Mailbox) -> tuple[Campaig
     campaign = known.select_for_update(no_key=True).first()
     if campaign is None:
         return _begin(by, proposal, sender, digest), True
-    if Version.objects.filter(campaign_id=campaign.id, body_digest=digest).exists():
+    if known_as := Version.objects.filter(campaign_id=campaign.id, body_digest=digest).first():
+        _refuse_replaced(campaign, known_as)
         return campaign, False
     refuse_closed(campaign)
     _refuse_list(by, proposal)
@@ -89,6 +90,19 @@ def revise(*, by: Actor, campaign_id: UUID, shown: Shown, proposal: Proposal) ->
         _refuse_list(by, proposal)
         versions.renew(campaign, proposal, by=by, sender=sender, body_digest=digest)
         return campaign
+
+
+def _refuse_replaced(campaign: Campaign, version: Version) -> None:
+    """Conflict for the body of a version that another one took the place of: to say nothing would be to agree to it."""
+    newest = newest_version(campaign.id)
+    if newest.number > version.number:
+        raise Conflict(
+            f"This is version {version.number} of the campaign, and version {newest.number} took its place. To go back"
+            " to it, propose it with another purpose, which makes it the next version.",
+            code="version_replaced",
+            field="external_id",
+            extra={"id": str(campaign.id), "version": newest.number, "campaign_status": campaign.status},
+        )
 
 
 def refuse_closed(campaign: Campaign) -> None:

@@ -4,13 +4,14 @@ Once another version is there nothing more of an earlier one goes out: what was 
 worker had begun with is void, and what an earlier version sent, or may have, no later one sends again.
 """
 
+import json
 from collections.abc import Sequence
 from uuid import uuid4
 
 from django.db.models.functions import Now
 
 from approvals.access.actors import Actor, Proposer
-from approvals.models import AudienceRow, Campaign, Delivery, Job, Version
+from approvals.models import AudienceRow, Campaign, Dataset, Delivery, Job, Version
 from approvals.models.delivery import MAY_HAVE_IT
 from approvals.rules.addresses import Address, Mailbox, Refused, check_address, check_header
 from approvals.rules.digests import canonical, version_digest
@@ -90,6 +91,7 @@ def make(
         text=proposal.text,
         html=proposal.html,
         body_digest=body_digest,
+        drawn_from=_drawn_from(campaign, proposal),
         proposer_kind=who.kind,
         proposer_id=who.id,
         proposer_name=who.name,
@@ -109,6 +111,17 @@ def make(
     attachments.attach(version, proposal.attachments, by=by)
     _seal(version, proposal)
     return version
+
+
+def _drawn_from(campaign: Campaign, proposal: Proposal) -> str:
+    """The list behind the audience, as whoever decides reads it; it may be called otherwise by then."""
+    if proposal.rest:
+        before = Version.objects.filter(campaign_id=campaign.id).latest("number").drawn_from
+        return canonical((json.loads(before) if before else {}) | {"rest": True})
+    if proposal.dataset_id is None:
+        return ""
+    name, rows = Dataset.objects.values_list("name", "total").get(id=proposal.dataset_id)
+    return canonical({"list": name, "rows": rows, "where": dict(proposal.where or {})})
 
 
 def _actor(by: Proposer) -> Actor:

@@ -211,8 +211,24 @@ def audience_of(facts: CampaignFacts, listed: Listed, places: Places, asked: for
         lacking=_lacking(lacking, facts) if lacking else "",
         lacking_all_url=places.recipients(facts.id, "show=lacking", facts.old) if lacking > 1 else "",
         lacking_url=here(to=str(first)) if first else "",
+        drawn=_drawn(facts),
         earlier=earlier_of(facts) if facts.status in ("pending", "returned") and not facts.old else "",
     )
+
+
+def _drawn(facts: CampaignFacts) -> str:
+    """Where the audience comes from, and which part of that it is."""
+    drawn = facts.drawn_from
+    if drawn is None:
+        return ""
+    which = " and ".join(
+        f"{reveal_line(name)} is {reveal_line(value)}" for name, value in drawn.where.items()
+    )
+    of_list = f"From the list {reveal_line(drawn.list)} of {plural(drawn.rows, 'row')}" if drawn.list else ""
+    parts = [of_list or "From the version before", f"those whose {which}" if which else ""]
+    if drawn.rest:
+        parts.append("whoever an earlier version had not reached")
+    return f"{', '.join(part for part in parts if part)}."
 
 
 def _reached(facts: CampaignFacts) -> int:

@@ -126,6 +126,7 @@ class Audience:
     lacking_url: str = ""
     lacking_all_url: str = ""
     earlier: str = ""  # what became of the versions before
+    drawn: str = ""  # the list that it is drawn from
 
 
 @dataclass(frozen=True, slots=True)

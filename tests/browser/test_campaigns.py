@@ -61,7 +61,7 @@ def test_a_time_is_explained_before_it_is_approved(world: World, visit: Visit, j
     campaign = world.campaign()
     page = visit(javascript)
     page.goto(world.at(f"campaigns/{campaign.id}/"))
-    page.locator("#reject-reason").fill("I am still typing this")
+    page.locator("#return-comment").fill("I am still typing this")
     page.get_by_text("Approve for a later time").click()
     day = datetime.now(UTC) + timedelta(days=3)
     page.locator("#later-date").fill(f"{day:%Y-%m-%d}")
@@ -72,7 +72,7 @@ def test_a_time_is_explained_before_it_is_approved(world: World, visit: Visit, j
 
     expect(page.locator(".meant")).to_contain_text("09:00 (Kathmandu, UTC+5:45) is 03:15 UTC, in ")
     if javascript:
-        expect(page.locator("#reject-reason")).to_have_value("I am still typing this")
+        expect(page.locator("#return-comment")).to_have_value("I am still typing this")
     page.get_by_role("button", name=re.compile("Approve for .*Kathmandu")).click()
     expect(page.locator(".job")).to_contain_text("09:00 (Kathmandu, UTC+5:45), in 2 days")
     expect(page.get_by_role("button", name="Take the approval back")).to_be_visible()

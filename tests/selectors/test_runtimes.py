@@ -26,7 +26,8 @@ def row(created_s: float = 3600, **read: Any) -> RuntimeRow:
     """A runtime that was added an hour ago, and how its store was read."""
     return RuntimeRow(
         id=UUID(int=1), name="desk", kind="adk", base_url="http://a.example", silence_s=300, writes_ahead=False,
-        hides_calls=False, callback_url="", created_at=ago(created_s), observed=runtimes.Observed(**{"facts": {}, **read}),
+        hides_calls=False, callback_url="", created_at=ago(created_s),
+        observed=runtimes.Observed(**{"facts": {}, **read}),
     )  # fmt: skip
 
 

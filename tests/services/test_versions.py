@@ -180,11 +180,13 @@ class TestWhatIsKnown:
         assert anew(ada, campaign) == (f.fresh(campaign), False)
         assert (numbers(campaign), entries()) == ([1, 2], before)
 
-    def test_a_body_that_was_replaced_is_known_and_does_not_come_back(self, ada):
+    def test_a_body_that_was_replaced_does_not_come_back_and_nobody_is_told_that_it_did(self, ada):
         campaign = f.campaign()
         anew(ada, campaign, text="Second")
         anew(ada, campaign, text="Third")
-        assert anew(ada, campaign, text="Second")[1] is False
+        with pytest.raises(Conflict) as refused:
+            anew(ada, campaign, text="Second")
+        assert (refused.value.code, refused.value.extra["version"]) == ("version_replaced", 3)
         assert numbers(campaign) == [1, 2, 3]
 
     def test_after_an_approval_too(self, mia, ada):

@@ -81,6 +81,7 @@ class CampaignOut(CampaignProposed):
     name: str
     comment: str
     attachments: list[AttachmentOut]
+    sends_at: datetime | None = Field(description="Approved: not before this time it goes out.")
     send_by: datetime | None
     created_at: datetime
     finished_at: datetime | None
