@@ -67,10 +67,11 @@
     if ([...field.list.options].some((option) => option.value === own)) field.value = own;
   }
 
-  // What a fragment says is read out once, when it changes.
+  // What a fragment says is read out once, when it changes. An answer that a form asked for comes into sight.
   document.addEventListener("htmx:afterSettle", (event) => {
     const source = event.target.closest("[data-say]") || event.target.querySelector("[data-say]");
     const said = byId("said");
+    if (source && source.matches(".meant")) source.scrollIntoView({ block: "nearest" });
     if (source && said.textContent !== source.dataset.say) said.textContent = source.dataset.say;
   });
 })();

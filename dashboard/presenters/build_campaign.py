@@ -9,6 +9,7 @@ from approvals.selectors.campaign_versions import Said, VersionFacts
 from approvals.selectors.campaigns import CampaignFacts, Left, Trouble
 from approvals.selectors.decisions import Entry
 from dashboard.forms import campaigns as form
+from dashboard.presenters import chips
 from dashboard.presenters.ages import due, when
 from dashboard.presenters.build_campaign_acts import Timing, acts_of, troubled_of
 from dashboard.presenters.build_decisions import decision_line
@@ -88,11 +89,20 @@ def campaign_page(
     trail: Trail,
     overdue_s: int,
     now: datetime,
+    comment: str = "",
 ) -> CampaignPage:
-    """The whole page."""
+    """The whole page. `comment` is what whoever returned or rejected it last said."""
     places = Places(hand.slug)
     undecided = facts.status in ("pending", "returned", "rejected")
     entries, more = lists.decisions
+    acts = acts_of(facts, hand, timing, now, lacking=lists.listed.lacking[0])
+    new_version = (
+        Link("New version", places.new_version(facts.id))
+        if hand.actor.may("propose") and facts.status not in CLOSED
+        else None
+    )
+    if facts.status == "returned":  # what it waits for stands first among what can be done
+        acts = replace(acts, comment=reveal(comment), new_version=new_version)
     return CampaignPage(
         title=plain(facts.name[:200]),
         heading=summary_line(facts.name, 300),
@@ -105,7 +115,7 @@ def campaign_page(
         preview=preview,
         audience=audience_of(facts, lists.listed, places, asked),
         review=review,
-        acts=acts_of(facts, hand, timing, now),
+        acts=acts,
         progress=(
             None
             if undecided
@@ -116,14 +126,10 @@ def campaign_page(
         versions=versions_of(facts, lists.decided, places=places, now=now),
         troubled=troubled_forms(facts, lists.troubles, hand, asked=asked, now=now),
         untold=tell_again_of(facts, hand),
-        decisions=tuple(_decision(entry, facts, places, now) for entry in entries),
+        decisions=_decisions(entries, facts, places, now),
         decisions_more=Link("There are older ones in the log", places.decisions()) if more else None,
         run=Link(summary_line(facts.run_name, 100), places.run(facts.run_id)) if facts.run_id else None,
-        new_version=(
-            Link("New version", places.new_version(facts.id))
-            if hand.actor.may("propose") and facts.status not in CLOSED
-            else None
-        ),
+        new_version=None if acts.new_version else new_version,
     )
 
 
@@ -157,13 +163,22 @@ def troubled_forms(
 def _facts(facts: CampaignFacts, now: datetime) -> tuple[Fact, ...]:
     who = facts.own.proposer_name
     return (
-        Fact("Agent", reveal_line(facts.agent)),
+        *_agent(facts),
         Fact("Proposed", when(facts.own.created_at, now)),
         *([Fact("Proposed by", reveal_line(who))] if facts.own.proposer_kind == "member" else []),
         Fact("Id", summary_line(facts.external_id, 100)),
         *([Fact("Version", count(facts.version))] if facts.version > 1 else []),
         Fact("Digest", facts.digest[:12]),
     )
+
+
+def _agent(facts: CampaignFacts) -> tuple[Fact, ...]:
+    """A campaign that a person began bears their name in place of an agent's."""
+    if facts.versions[-1].proposer_kind != "member":
+        return (Fact("Agent", reveal_line(facts.agent)),)
+    if facts.agent == facts.own.proposer_name:
+        return ()
+    return (Fact("First proposed by", reveal_line(facts.agent)),)
 
 
 def audience_of(facts: CampaignFacts, listed: Listed, places: Places, asked: form.Asked) -> Audience:
@@ -228,6 +243,22 @@ def _lacking(number: int, facts: CampaignFacts) -> str:
         f"{count(number)} of the {plural(facts.recipients, 'recipient')} {bring} no value for a merge field,"
         " which would stand in the message as it was written."
     )
+
+
+def _decisions(
+    entries: Sequence[Entry], facts: CampaignFacts, places: Places, now: datetime
+) -> tuple[DecisionLine, ...]:
+    """The lines, the newest first; where there are several versions each says which one it is about."""
+    lines: list[DecisionLine] = []
+    number = 0  # of the version that counted when an entry was written: a stop does not tell it
+    for entry in reversed(entries):
+        line, given = _decision(entry, facts, places, now), entry.given or {}
+        if isinstance(told := given.get("version"), int):
+            number = told
+        if len(facts.versions) > 1 and number and (told or entry.kind == "stop"):
+            line = replace(line, what=chips.of_version(line.what, entry.kind, number))
+        lines.append(line)
+    return tuple(reversed(lines))
 
 
 def _decision(entry: Entry, facts: CampaignFacts, places: Places, now: datetime) -> DecisionLine:

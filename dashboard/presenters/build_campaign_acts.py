@@ -24,8 +24,6 @@ from dashboard.presenters.text import count, plain, plural, reveal_line, summary
 
 _CLOSED = {
     "returned": "It was returned with comments. What is sent is another version, with an approval of its own.",
-    "approved": "It was approved. What can still be done about it stands with its sending.",
-    "sending": "It was approved. What can still be done about it stands with its sending.",
     "finished": "There is nothing left to decide about it.",
     "stopped": (
         "It was stopped. Whoever got nothing can still be written to by another version, with an approval of its own."
@@ -81,13 +79,18 @@ def part_of(version: VersionFacts, state: str) -> str:
     return f"{version.id} {state}"
 
 
-def acts_of(facts: CampaignFacts, hand: Hand, timing: Timing, now: datetime) -> CampaignActs:
-    """The decisions that are possible now; those that are not this member's say whose they are."""
-    acts = _acts(facts, hand, timing, now)
+def acts_of(
+    facts: CampaignFacts, hand: Hand, timing: Timing, now: datetime, *, lacking: int = 0
+) -> CampaignActs:
+    """The decisions that are possible now; those that are not this member's say whose they are.
+
+    `lacking` is how many recipients bring no value for a merge field.
+    """
+    acts = _acts(facts, hand, timing, now, lacking)
     # What a person paused goes on as a whole, by one button: its job waits for nothing else.
-    others = [one for one in facts.paused if one.address or facts.status != "paused"]
-    paused = (*acts.paused, *(_paused(one, facts, hand) for one in others))
-    return replace(acts, paused=paused, closed="" if paused else acts.closed)
+    whole = next((_paused(one, facts, hand) for one in facts.paused if not one.address), None)
+    paused = tuple(_paused(one, facts, hand) for one in facts.paused if one.address)
+    return replace(acts, go_on=acts.go_on or whole, paused=paused, closed="" if paused else acts.closed)
 
 
 def _paused(paused: Paused, facts: CampaignFacts, hand: Hand) -> PausedSend:
@@ -127,7 +130,7 @@ def later(facts: CampaignFacts, hand: Hand, timing: Timing, now: datetime) -> Sc
     return schedule_of(facts, act, asked=timing.asked, zone=timing.zone, kept=timing.kept, now=now)
 
 
-def _acts(facts: CampaignFacts, hand: Hand, timing: Timing, now: datetime) -> CampaignActs:
+def _acts(facts: CampaignFacts, hand: Hand, timing: Timing, now: datetime, lacking: int) -> CampaignActs:
     shown = _shown(facts.id, facts, hand)
     match facts.status:
         case "pending":
@@ -138,7 +141,8 @@ def _acts(facts: CampaignFacts, hand: Hand, timing: Timing, now: datetime) -> Ca
                 approve=replace(approve, refused=approve.refused or _impossible(facts, hand, now)),
                 approve_text=f"Approve for {plural(facts.counts['planned'], 'person', 'people')}",
                 binding=(
-                    f"Bound to exactly this text and these recipients (digest {facts.digest[:12]}). {_held(facts)}"
+                    f"{_unfilled(lacking, facts)}Bound to exactly this text and these recipients"
+                    f" (digest {facts.digest[:12]}). {_held(facts)}"
                 ),
                 later=later(facts, hand, timing, now),
                 return_=hand.reason_act(
@@ -160,7 +164,7 @@ def _on_their_way(facts: CampaignFacts, hand: Hand, shown: str) -> CampaignActs:
     pause = hand.act("campaign_pause", facts.id, permission="pause_send", shown=shown)
     stop = hand.reason_act("campaign_stop", facts.id, permission="stop_send", shown=shown)
     if facts.status == "paused":
-        return CampaignActs(paused=(_go_on(facts, hand, shown),), stop=stop)
+        return CampaignActs(go_on=_go_on(facts, hand, shown), stop=stop)
     # The forms that pause and stop it are there before it begins: once it does, the fragment shows them instead of the
     # one that takes it back.
     take_back = hand.act("campaign_take_back", facts.id, permission="cancel_send", shown=shown)
@@ -169,7 +173,6 @@ def _on_their_way(facts: CampaignFacts, hand: Hand, shown: str) -> CampaignActs:
         take_back=take_back if can_take_back else None,
         pause=None if waits_for_somebody(facts) else pause,
         stop=stop,
-        closed=_CLOSED[facts.status],
     )
 
 
@@ -183,6 +186,12 @@ def _closed(status: str, facts: CampaignFacts) -> CampaignActs:
     if status == "finished" and on_its_way(facts):
         return CampaignActs(closed="Some of it is being sent once more.")
     return CampaignActs(closed=_CLOSED.get(status, ""))
+
+
+def _unfilled(lacking: int, facts: CampaignFacts) -> str:
+    if not lacking:
+        return ""
+    return f"{count(lacking)} of {count(facts.recipients)} would get an unfilled field. "
 
 
 def _held(facts: CampaignFacts) -> str:

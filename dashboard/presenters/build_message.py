@@ -101,7 +101,7 @@ def preview_of(
         return _unaddressed(facts, picker, places)
     content, left_out = without_files(facts.content)
     made = message_to(recipient, content, now)
-    envelope = made.envelope
+    envelope, note = made.envelope, _note(made)
     headers = (
         ("From", envelope.from_address),
         ("Reply-To", envelope.reply_to or ""),
@@ -116,8 +116,12 @@ def preview_of(
         text=reveal(clip(envelope.text)[0]),
         text_note=clip(envelope.text)[1],
         html_url=reverse("campaign_message", args=at) if envelope.html and not recipient.erased else "",
-        note=_erased(recipient) if recipient.erased else _note(made),
-        looks=None if recipient.erased else looks_of(envelope, len(made.raw) + left_out, content.attached),
+        note=_erased(recipient) if recipient.erased else note,
+        looks=(
+            None
+            if recipient.erased
+            else looks_of(envelope, len(made.raw) + left_out, content.attached, warned=bool(note))
+        ),
         raw=_raw(made, recipient, reverse("campaign_source", args=at), content) if made.raw else None,
         files=_files(facts, places),
         files_title=_files_title(content.attached),

@@ -29,10 +29,11 @@ _WHAT_HAPPENS = {
         "The approval of version {this} is void once you propose this, and nothing of it is sent. Version {next} needs"
         " its own approval."
     ),
-    "sending": "Sending stops now: {so_far}",
+    "sending": "If you propose this, the sending stops at once. So far {so_far}",
     "paused": "The sending is paused, and does not go on: {so_far}",
     "stopped": "The sending was stopped: {so_far}",
 }
+_STOPS = {"sending": "Stop the sending and propose"}  # what else the button does
 CLOSED = {
     "rejected": "This campaign was rejected, so it gets no other version.",
     "finished": "This campaign was sent, so it gets no other version.",
@@ -148,7 +149,7 @@ def version_page(
         trail=Trail(Link(summary_line(facts.name, 60), places.campaign(facts.id))),
         form=form,
         action=places.new_version(facts.id),
-        button=f"Propose version {number}",
+        button=f"{_STOPS.get(facts.status, 'Propose')} version {number}",
         kept=(("shown", pack(target=facts.id, user_id=user_id, digest=facts.digest)),),
         fields=_merge_fields(names),
         no_fields="" if names else "There are no merge fields in it so far.",
@@ -178,7 +179,8 @@ def _so_far(facts: CampaignFacts) -> str:
         parts.append(f"{count(doubt)} may have it and {'gets' if doubt == 1 else 'get'} nothing more")
     are, following = "is" if left == 1 else "are", facts.version + 1
     return (
-        f"{', '.join(parts)}; {count(left)} {are} left for version {following}, which needs its own approval."
+        f"{', '.join(parts)}; {count(left)} {are} left for version {following}, which needs an approval"
+        " of its own."
     )
 
 

@@ -64,8 +64,13 @@ class Compared:
     lists: Lists
 
 
-def looks_of(envelope: Envelope, size: int, attached: Sequence[Attached] = ()) -> Looks:
-    """What stands out in this one message of `size` bytes and in the files that go along with it."""
+def looks_of(
+    envelope: Envelope, size: int, attached: Sequence[Attached] = (), *, warned: bool = False
+) -> Looks:
+    """What stands out in this one message of `size` bytes and in the files that go along with it.
+
+    `warned`: something else is said about it already, beside which "nothing stands out" would be read as all clear.
+    """
     looked = look_at(envelope, size, attached)
     doubtful = any(target.tone != "info" for target in looked.targets)
     number = len(looked.targets) + looked.more
@@ -74,7 +79,7 @@ def looks_of(envelope: Envelope, size: int, attached: Sequence[Attached] = ()) -
         links=tuple(_link(target) for target in looked.targets),
         links_title=f"It leads to {plural(number, 'address', 'addresses')}" if number else "",
         size=size_of(size),
-        quiet="" if looked.findings else _QUIET,
+        quiet="" if looked.findings or doubtful or warned else _QUIET,
         more=f"{count(looked.more)} more are not listed." if looked.more else "",
         open=doubtful or number <= _LINKS_OPEN,
     )

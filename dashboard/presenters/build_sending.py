@@ -1,5 +1,6 @@
 """Filling how far the sending of a campaign is: never sent before it is, and never finished while something is open."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from django.urls import reverse
@@ -41,9 +42,20 @@ def state_of(facts: CampaignFacts) -> Chip:
         return _SENDING_AGAIN
     if facts.status == "finished" and _problems(facts):
         return chips.WITH_PROBLEMS
-    if facts.status == "approved" and _claimed(facts.job):
-        return _WITH_WORKER
+    if facts.status == "approved" and facts.job is not None:
+        return _approved(facts.job)
     return chips.campaign_state(facts.status)
+
+
+def _approved(job: Job) -> Chip:
+    """What was approved for later says for when; the hold that everything waits out is too short for that."""
+    if _claimed(job):
+        return _WITH_WORKER
+    chip = chips.campaign_state("approved")
+    if job.chosen is None or job.status != "held" or job.due_at <= job.now:
+        return chip
+    at = job.due_at.astimezone(UTC)
+    return replace(chip, label=f"Goes out {at.day} {at:%B %Y, %H:%M} UTC", title=chip.label)
 
 
 def _problems(facts: CampaignFacts) -> bool:

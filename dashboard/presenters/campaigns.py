@@ -196,7 +196,7 @@ class PausedSend(Act):
     """A paused sending: of the campaign, or once more to one recipient. The form resumes it, or the campaign as such.
 
     `why` is what somebody has to know first. `give_up` takes a single message back; the campaign as a whole is taken
-    back or stopped by its own forms.
+    back or stopped by its own forms, which stand beside.
     """
 
     title: SafeString
@@ -214,7 +214,11 @@ class TellAgain(Act):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignActs:
-    """The decisions that this campaign allows now. `binding` says what an approval is bound to."""
+    """The decisions that this campaign allows now. `binding` says what an approval is bound to.
+
+    `take_back`, `go_on`, `pause` and `stop` stand with the sending, everything else in a box of its own. `comment` is
+    what a campaign was returned with, and `new_version` the way to answer it. `paused` are single messages.
+    """
 
     approve: Act | None = None
     approve_text: str = "Approve"
@@ -225,9 +229,18 @@ class CampaignActs:
     take_back: Act | None = None
     pause: Act | None = None
     stop: ReasonAct | None = None
+    go_on: PausedSend | None = None
     paused: tuple[PausedSend, ...] = ()
     closed: str = ""
     closed_link: Link | None = None
+    comment: SafeString = NOTHING
+    new_version: Link | None = None
+
+    @property
+    def own_box(self) -> bool:
+        """Whether anything of it stands apart from the sending."""
+        possible = (self.approve, self.later, self.return_, self.reject, self.paused, self.new_version)
+        return any(possible) or bool(self.closed or self.closed_link or self.comment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

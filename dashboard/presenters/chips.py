@@ -141,6 +141,14 @@ _DECISION = {
     "outcome": Chip("What came of it"),
     "log_verified": Chip("Log verified", "info"),
 }
+# What follows the number of the version that was decided on.
+_OF_VERSION = {
+    "approve": " approved",
+    "reject": " rejected",
+    "return_campaign": " returned",
+    "new_version": " proposed",
+    "stop": " stopped",
+}
 # What was refused, as a noun.
 _TRIED = {
     "replay": "replay",
@@ -249,6 +257,12 @@ def refused(kind: str) -> Chip:
     """The chip of an attempt at a decision of this kind that was refused; of any, where the kind was erased."""
     chip = _DECISION["refused"]
     return replace(chip, label=f"{chip.label}: {tried(kind)}") if kind else chip
+
+
+def of_version(chip: Chip, kind: str, number: int) -> Chip:
+    """The chip of a decision of this kind, with the version of its campaign that it is about."""
+    what = _OF_VERSION.get(kind) or f": {chip.label[:1].lower()}{chip.label[1:]}"
+    return replace(chip, label=f"Version {number:,}{what}")
 
 
 def decision_kind(kind: str) -> Chip:

@@ -266,6 +266,7 @@ def shown_page(
         trail=trail_of(places, asked.back, facts.id),
         overdue_s=settings.OVERDUE_S,
         now=timezone.now(),
+        comment=campaign_for(request.actor, facts.id).comment if facts.status == "returned" else "",
     )
     status = 422 if sent else status
     return render_page(request, "campaigns/page.html", page, status=status, current="queue")

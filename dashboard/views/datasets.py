@@ -81,10 +81,16 @@ def one(request: PageRequest, slug: str, dataset_id: UUID) -> HttpResponse:
 
 @require_safe
 def live(request: PageRequest, slug: str, dataset_id: UUID) -> HttpResponse:
-    """The fragment that follows an import."""
+    """The fragment that follows an import; once that is over, the page around it is asked for anew.
+
+    Only the page has the rows and their numbers.
+    """
     dataset = dataset_for(request.actor, dataset_id)
     progress = build_datasets.progress_of(dataset, Places(slug))
-    return render(request, "datasets/page.html#progress", {"progress": progress})
+    response = render(request, "datasets/page.html#progress", {"progress": progress})
+    if not progress.url:
+        response["HX-Refresh"] = "true"
+    return response
 
 
 def _page(request: PageRequest, slug: str, form: forms.UploadForm, *, status: int = 200) -> HttpResponse:

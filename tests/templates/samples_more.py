@@ -247,8 +247,10 @@ CAMPAIGN_PAUSED = replace(
     progress=replace(PROGRESS, moving=False, can_stop=True),
     acts=CampaignActs(
         stop=ReasonAct(**ACT),
+        go_on=PausedSend(
+            **ACT, title=reveal_line("The sending is paused"), why="Messages may have gone out."
+        ),
         paused=(
-            PausedSend(**ACT, title=reveal_line("The sending is paused"), why="Messages may have gone out."),
             PausedSend(
                 **ACT,
                 title=reveal_line(f"Sending once more to {HOSTILE} is paused"),

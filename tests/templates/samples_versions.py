@@ -8,7 +8,7 @@ from dashboard.presenters import chips
 from dashboard.presenters.acts import Act, ReasonAct
 from dashboard.presenters.campaigns import CampaignActs, Count
 from dashboard.presenters.parts import Fact, Link
-from dashboard.presenters.text import reveal_line
+from dashboard.presenters.text import reveal, reveal_line
 from dashboard.presenters.versions import VersionLine, VersionPage, Versions
 from tests.templates.samples import DIGEST, HOSTILE, ago
 from tests.templates.samples_more import AUDIENCE, CAMPAIGN, CAMPAIGN_SENDING
@@ -71,9 +71,12 @@ CAMPAIGN_RETURNED = replace(
     CAMPAIGN,
     state=chips.campaign_state("returned"),
     send_by=None,
+    new_version=None,
     acts=CampaignActs(
         reject=ReasonAct(**ACT),
         closed="It was returned with comments. What is sent is another version, with an approval of its own.",
+        comment=reveal(f"The date is wrong.\n{HOSTILE}"),
+        new_version=Link("New version", "/w/northwind/campaigns/1/new-version"),
     ),
 )
 VERSION = VersionPage(

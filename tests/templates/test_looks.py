@@ -203,6 +203,17 @@ def test_the_form_that_takes_back_goes_away_once_it_is_too_late(look: Look) -> N
     expect(page.get_by_role("button", name="Take it back")).to_be_hidden()
 
 
+def test_what_somebody_decided_last_covers_neither_the_desk_nor_its_answers(look: Look) -> None:
+    page = look(1280, "light")
+    page.goto("/campaign-sending")
+    bottom = "element => element.getBoundingClientRect().bottom"
+    bar = page.locator(".mine").evaluate("element => element.getBoundingClientRect().top")
+    page.evaluate("scrollTo(0, 500)")
+    assert page.locator(".desk").evaluate(bottom) < bar
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    assert page.locator("main > :last-child").evaluate(bottom) < bar
+
+
 def test_choosing_another_recipient_shows_their_message_in_place(look: Look) -> None:
     page = look()
     page.goto("/campaign")

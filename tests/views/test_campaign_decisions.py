@@ -61,6 +61,7 @@ class TestApproving:
         said = "Approved. Sending is queued: it starts as soon as a worker has it, and can be taken back until then."
         assert said in page
         assert "Approved, not started" in page
+        assert "Decide" not in page, "what can be done stands with the sending"
         assert "sent." not in page.text.partition("Winter schedule")[0]
         assert (status(world, campaign), jobs(world)) == ("approved", ["queued"])
         entry = world.read(lambda: Decision.objects.get(kind="approve"))

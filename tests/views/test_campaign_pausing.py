@@ -38,6 +38,21 @@ class TestReturning:
         page = c.follow(world, c.decide(world, campaign, "reject", comment=c.REASON))
         assert "Rejected" in page and c.status(world, campaign) == "rejected"
 
+    def test_the_comment_stands_first_and_the_way_to_answer_it_before_the_end_of_it_all(
+        self, world: World
+    ) -> None:
+        campaign = world.campaign()
+        c.decide(world, campaign, "return", comment="The date is wrong.\r\nThe place is right.")
+        page = Read(world.visit("support").get(c.path_of(world, campaign)))
+        desk = page.text[page.text.index("Decide It was returned with this comment:") :]
+        assert desk.startswith(
+            "Decide It was returned with this comment: The date is wrong. The place is right. It was returned"
+        )
+        assert "wrong.\nThe place" in page.html
+        assert desk.index("New version") < desk.index("Reject it for good")
+        assert page.text.count("New version") == 1
+        assert '<details class="act">' in page.html
+
     def test_the_next_version_says_what_was_returned_before(self, world: World) -> None:
         campaign = world.campaign()
         c.decide(world, campaign, "return", comment=c.REASON)
@@ -102,6 +117,9 @@ class TestPausing:
         client = world.visit("reviewer")
         shown = client.get(c.path_of(world, sending))
         assert offered(shown) == {"go-on", "stop"}
+        said = Read(shown).text
+        assert said.index("The sending") < said.index("Let it go on") < said.index("Stop sending")
+        assert "Decide" not in said
         assert [form.action.rsplit("/", 1)[-1] for form in forms_of(shown)].count("resume-send") == 0
         form = form_of(shown, "/go-on")
         page = c.follow(world, send(client, form))
@@ -119,7 +137,8 @@ class TestPausing:
             )
         shown = world.visit("reviewer").get(c.path_of(world, sending))
         assert offered(shown) == {"resume-send", "stop"}
-        assert "The sender is refused." in Read(shown)
+        said = Read(shown).text
+        assert said.index("The sender is refused.") < said.index("Let it go on") < said.index("Stop sending")
 
     def test_it_can_be_stopped_as_it_is(self, world: World, sending: Campaign) -> None:
         c.decide(world, sending, "pause")

@@ -258,6 +258,11 @@ class TestApprovingForLater:
         page = look(world, campaign)
         assert f"Goes out on {there:%A} {there.day} {there:%B %Y %H:%M} (Paris, UTC+" in page
         assert "in 1 day 23 hours; it can be taken back until then." in page
+        in_utc = there.astimezone(UTC)
+        assert page.text.count(f"Goes out {in_utc.day} {in_utc:%B %Y, %H:%M} UTC") == 2, (
+            "the head and the sending"
+        )
+        assert "Approved, not started" not in page
         client = world.visit("reviewer")
         back = send_form(client, form_of(client.get(path_of(world, campaign)), "/take-back"))
         assert "Taken back. Nothing was sent" in follow(world, back)

@@ -153,11 +153,14 @@ class TestTheMessage:
         page = look(world, campaign)
         assert "Nothing is known for" not in page
         assert "1 of the 2 recipients brings no value for a merge field" in page
+        assert "1 of 2 would get an unfilled field. Bound to exactly this text" in page
+        assert "Nothing in this message stands out" in page
 
         lacking = Read(world.visit("reviewer").get(page.links["Show the first one"]))
         assert "To ann@example.com" in lacking
         assert "Nothing is known for time: it stays in the message just as it was written." in lacking
         assert "you leave at {{ time }}." in lacking
+        assert "Nothing in this message stands out" not in lacking
 
     def test_a_campaign_that_reaches_nobody_is_shown_as_it_was_written(self, world: World) -> None:
         page = look(world, world.campaign(recipients=["no address", "no@", ""]))

@@ -171,9 +171,19 @@ class TestTheList:
         with world.bound():
             Dataset.objects.update(total=3, addressable=1, lease_until="2999-01-01T00:00:00Z")
         dataset = world.read(Dataset.objects.get)
-        part = world.visit("support").get(world.at(f"datasets/{dataset.id}/live")).content.decode()
+        answered = world.visit("support").get(world.at(f"datasets/{dataset.id}/live"))
+        part = answered.content.decode()
+        assert "HX-Refresh" not in answered
         assert "1 of 3 rows" in part
         assert re.search(r'<progress max="3" value="1"', part)
+
+    @pytest.mark.parametrize(
+        "text", ["email\nann@example.com\n", 'email\n"never closed\n'], ids=["ready", "failed"]
+    )
+    def test_once_it_is_over_the_page_with_its_rows_is_asked_for_anew(self, world: World, text: str) -> None:
+        dataset = imported(world, text)
+        answered = world.visit("support").get(world.at(f"datasets/{dataset.id}/live"))
+        assert answered["HX-Refresh"] == "true"
 
     def test_one_that_could_not_be_read_says_why(self, world: World) -> None:
         dataset = imported(world, 'email\n"never closed\n')

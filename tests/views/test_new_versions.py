@@ -19,6 +19,7 @@ from tests.views.forms import form_of, send
 from tests.views.of_proposals import (
     a_list,
     addresses,
+    by_hand,
     going_on,
     revising,
     the_campaign,
@@ -152,6 +153,12 @@ class TestAnotherVersion:
         assert form_of(answer, "/new-version").off
         assert "New version" not in Read(client.get(world.at(f"campaigns/{campaign.id}/"))).links
 
+    def test_who_proposed_it_is_no_agent(self, world: World) -> None:
+        by_hand(world)
+        campaign = the_campaign(world)
+        page = Read(world.visit("reviewer").get(world.at(f"campaigns/{campaign.id}/")))
+        assert "Proposed by " in page and "Agent " not in page.text.partition("Decide")[0]
+
     def test_a_returned_one_shows_its_comment(self, world: World) -> None:
         campaign = world.campaign()
         with bind(world.workspace.id):
@@ -167,15 +174,18 @@ class TestAnotherVersion:
         world.approved(campaign)
         said = {
             "approved": "The approval of version 1 is void once you propose this",
-            "sending": "Sending stops now: 2 have got version 1, 1 may have it and gets nothing more; 2 are left for"
-            " version 2, which needs its own approval.",
+            "sending": "If you propose this, the sending stops at once. So far 2 have got version 1, 1 may have it and"
+            " gets nothing more; 2 are left for version 2, which needs an approval of its own.",
         }
         page = Read(world.visit("support").get(world.at(f"campaigns/{campaign.id}/new-version")))
         assert said["approved"] in page
+        assert "Propose version 2" in page
+        assert "Stop the sending" not in page
         going_on(world, campaign, "sent", "sent", "in_doubt")
         client, form, typed = revising(world, campaign)
         page = Read(client.get(world.at(f"campaigns/{campaign.id}/new-version")))
         assert said["sending"] in page
+        assert "Stop the sending and propose version 2" in page
         assert "Whoever got nothing yet: 2 people" in page.options
         send(client, form, **typed)
         assert addresses(world, versions(world)[1]) == ["a3@example.com", "a4@example.com"]

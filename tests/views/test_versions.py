@@ -260,6 +260,24 @@ def test_the_log_says_that_another_version_was_proposed_and_what_was_so_before(
     assert all("New version" not in row for row in decisions.rows)
 
 
+def test_each_decision_says_which_version_it_is_about_once_there_are_several(world: World) -> None:
+    campaign = world.campaign()
+    c.decide(world, campaign, "return", comment=c.REASON)
+    alone = c.look(world, campaign).text.partition("Decisions so far")[2]
+    assert "Returned" in alone and "Version 1" not in alone
+    renewed(world, campaign, "ann@example.com")
+    c.decide(world, campaign, "approve")
+    c.decide(world, campaign, "take-back")
+    so_far = c.look(world, campaign).text.partition("Decisions so far")[2]
+    said = [
+        "Version 2: approval taken back",
+        "Version 2 approved",
+        "Version 2 proposed",
+        "Version 1 returned",
+    ]
+    assert sorted(said, key=so_far.index) == said
+
+
 def test_another_workspaces_versions_are_not_found(world: World, renewed_half_way: Campaign) -> None:
     other = World.create("Southwind")
     for id in (renewed_half_way.id, uuid4()):
