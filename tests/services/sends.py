@@ -121,4 +121,4 @@ def sealed_of(campaign):
     """What is sent to everybody."""
     with transaction.atomic():
         version = campaign.versions.get()
-    return Sealed(version.id, version.digest, sending.content_of(version))
+        return Sealed(version.id, version.digest, sending.content_of(version))
