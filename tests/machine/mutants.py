@@ -52,12 +52,12 @@ def drops_the_fence_of_deliveries(lab: Lab) -> None:
     settle_and_open = rounds.settle_and_open
 
     def unfenced(
-        held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any, *_: Any
+        held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any, *more: Any
     ) -> Any:
         with transaction.atomic():
             for one in endings:
                 Delivery.objects.filter(id=one.delivery_id).update(state=one.state, reply=one.reply)
-        ours, _, opened = settle_and_open(held, sealed, [], wanted)
+        ours, _, opened = settle_and_open(held, sealed, [], wanted, *more)
         return ours, frozenset(one.delivery_id for one in endings), opened
 
     lab.patch.setattr(rounds, "settle_and_open", unfenced)
@@ -94,9 +94,11 @@ def settles_a_time_out_as_sent(lab: Lab) -> None:
     """A message whose connection broke after the dot is held to be there."""
     settle_and_open = rounds.settle_and_open
 
-    def hopeful(held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any, *_: Any) -> Any:
+    def hopeful(
+        held: jobs.Claim, sealed: Any, endings: Sequence[rounds.Ending], wanted: Any, *more: Any
+    ) -> Any:
         said = [replace(one, state="sent" if one.state == "in_doubt" else one.state) for one in endings]
-        return settle_and_open(held, sealed, said, wanted)
+        return settle_and_open(held, sealed, said, wanted, *more)
 
     lab.patch.setattr(rounds, "settle_and_open", hopeful)
 

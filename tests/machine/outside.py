@@ -135,6 +135,9 @@ class _Lines:
     def offer(self, key: Hashable, message: Message, *, deadline: float | None = None) -> None:
         self.offered[key] = message, deadline
 
+    def move(self) -> None:
+        """Nothing goes on by itself here."""
+
     def withdraw(self, key: Hashable) -> None:
         self.offered.pop(key, None)
 
