@@ -195,7 +195,7 @@ SMTP = {
     "use_ssl": _mail.get("EMAIL_USE_SSL", False),
 }
 # Where this is set, nobody else is written to: for every place that is not the real one. Empty: everybody.
-ALLOWED_RECIPIENT_DOMAINS = env.list("ALLOWED_RECIPIENT_DOMAINS", default=[])
+ALLOWED_RECIPIENT_DOMAINS = [one.strip() for one in env.list("ALLOWED_RECIPIENT_DOMAINS", default=[])]
 # Mail about accounts goes the same way.
 EMAIL_HOST, EMAIL_PORT = SMTP["host"], SMTP["port"]
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = SMTP["username"], SMTP["password"]

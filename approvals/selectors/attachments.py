@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 
 from approvals.db.binding import current_workspace
 from approvals.exceptions import Conflict, Unavailable
-from approvals.models import VersionAttachment
+from approvals.models import Version, VersionAttachment
 from approvals.rules.attachments import MOST_BYTES, Attached
 from approvals.rules.content import Content
 from approvals.rules.messages import enclose
@@ -28,6 +28,18 @@ def attached_to(version_id: UUID) -> tuple[Attached, ...]:
     """The files of a version, in order."""
     rows = VersionAttachment.objects.filter(version_id=version_id).select_related("attachment")
     return tuple(attached_as(row) for row in rows.order_by("position"))
+
+
+def content_of(version: Version) -> Content:
+    """What preview and message are made from; the files are named, and not read."""
+    return Content(
+        version.from_address,
+        version.reply_to,
+        version.subject_line,
+        version.text,
+        version.html,
+        attached_to(version.id),
+    )
 
 
 def attached_as(row: VersionAttachment) -> Attached:

@@ -17,7 +17,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from approvals.exceptions import NotFound
 from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place, Version, Workspace
 from approvals.rules.content import Content
-from approvals.selectors.attachments import attached_to
+from approvals.selectors.attachments import content_of
 from approvals.selectors.callbacks import Untold, untold_of
 from approvals.selectors.campaign_counts import audience_of, newest_version
 from approvals.selectors.campaign_versions import TROUBLED, VersionFacts, versions_of
@@ -184,14 +184,7 @@ def facts_of(campaign: Campaign, number: int | None = None) -> CampaignFacts:
         version_id=version.id,
         version=version.number,
         digest=version.digest,
-        content=Content(
-            version.from_address,
-            version.reply_to,
-            version.subject_line,
-            version.text,
-            version.html,
-            attached_to(version.id),
-        ),
+        content=content_of(version),
         counts={**audience_of(version.id), **own.counts},
         waiting=own.waiting,
         versions=versions,

@@ -12,7 +12,7 @@ from django.db.models.functions import Left
 from approvals.models import Campaign, Decision, Version
 from approvals.rules.content import Content
 from approvals.rules.words_changed import alike
-from approvals.selectors.attachments import attached_to
+from approvals.selectors.attachments import content_of
 
 LOOKED_AT = 50  # approvals of the agent among which the nearest is looked for
 ALIKE = 0.25  # of all the words of two letters that both must hold at least to be compared
@@ -117,14 +117,7 @@ def _earlier(version: Version, decision: Decision | None, *, same_campaign: bool
         name=campaign.name,
         version_id=version.id,
         version=version.number,
-        content=Content(
-            version.from_address,
-            version.reply_to,
-            version.subject_line,
-            version.text,
-            version.html,
-            attached_to(version.id),
-        ),
+        content=content_of(version),
         kind=decision.kind if decision else "",
         by=decision.actor_name if decision else "",
         at=decision.at if decision else None,

@@ -14,7 +14,7 @@ from approvals.rules.callbacks import FINISHED
 from approvals.rules.content import Content
 from approvals.rules.decisions import TOO_LATE
 from approvals.rules.permissions import allowed
-from approvals.selectors.attachments import attached_to
+from approvals.selectors.attachments import content_of
 from approvals.services import callbacks, jobs
 from approvals.services.jobs import Claim
 
@@ -151,18 +151,6 @@ def _overdue_since(held: Claim) -> datetime | None:
 def _who_paused(campaign: Campaign) -> str:
     paused = Decision.objects.filter(target_id=campaign.id, kind="pause_send").order_by("-seq").first()
     return f"Paused by {paused.actor_name}." if paused else "It was paused."
-
-
-def content_of(version: Version) -> Content:
-    """What preview and message are made from."""
-    return Content(
-        version.from_address,
-        version.reply_to,
-        version.subject_line,
-        version.text,
-        version.html,
-        attached_to(version.id),
-    )
 
 
 @transaction.atomic

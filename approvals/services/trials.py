@@ -25,11 +25,11 @@ from approvals.rules.decisions import ERASED
 from approvals.rules.permissions import allowed
 from approvals.rules.shown import Shown
 from approvals.rules.trials import AN_HOUR, TOO_MANY
+from approvals.selectors.attachments import content_of
 from approvals.selectors.erasure import erased_recipient
 from approvals.services import decisions, jobs
 from approvals.services.jobs import Claim
 from approvals.services.rounds import not_allowed
-from approvals.services.sending import content_of
 
 NOTHING = "Nothing was sent."
 LEFT = f"Whoever asked for this test may not send themselves one any more. {NOTHING}"

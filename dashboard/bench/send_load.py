@@ -11,6 +11,7 @@ from approvals.connectors.smtp import Message
 from approvals.db.binding import bind
 from approvals.models import Job, Version
 from approvals.rules.shown import Shown
+from approvals.selectors.attachments import content_of
 from approvals.services import campaigns, jobs, rounds, sending
 from approvals.tasks import batch, send
 from dashboard.bench import house
@@ -103,7 +104,7 @@ def prebuilt(mailing: Mailing) -> list[tuple[str, str, bytes]]:
             raise ValueError("a job that sends nothing")
         version = Version.objects.get(campaign_id=job.campaign.id)
         held = jobs.Claim(job.id, job.fence, job.kind, None, job.campaign.id, None)
-        sealed = sending.Sealed(version.id, version.digest, sending.content_of(version))
+        sealed = sending.Sealed(version.id, version.digest, content_of(version))
         everybody = job.campaign.deliveries.count()
         planned = rounds.upcoming(held=held, sealed=sealed, after=-1, at_most=everybody)
     messages = [batch.message_for(sealed.content, one) for one in planned]

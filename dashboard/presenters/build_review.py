@@ -41,6 +41,7 @@ _GRADES = {
     "info": Chip("To know", "quiet"),
 }
 _QUIET = "Nothing in this message stands out: no hidden text, no misleading link, no deceiving character."
+ONLY = "This installation writes to recipients at {domains} alone (ALLOWED_RECIPIENT_DOMAINS). Everybody else is skipped."
 _AROUND = 12  # words that are shown beside a change
 _LONGEST_PART = 3_000  # characters of a stretch that went or came
 _MOST_PARTS = 200  # stretches of one text
@@ -121,13 +122,16 @@ def review_of(
     places: Places,
     ask: str,
     now: datetime,
+    allowed: Sequence[str] = (),
 ) -> Review:
     """All of it. `contacts` is None where nobody asked; `senders` are those of approved campaigns, newest first.
 
     `ask` is the address that asks for what was left out because of the length of the list; empty where nothing was.
+    `allowed` are the domains that are written to here; none where all are.
     """
     return Review(
         everybody=Link("See every recipient", places.recipients(facts.id, version=facts.old)),
+        only=ONLY.format(domains=", ".join(allowed)) if allowed else "",
         again=_again(facts, contacts, linked, places) if contacts else (),
         changed=None if ask or contacts is None else _changed(facts, compared, senders, places, now),
         ask=Link("Compare it now", ask) if ask else None,

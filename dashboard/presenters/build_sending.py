@@ -60,7 +60,8 @@ def _approved(job: Job) -> Chip:
 
 def _problems(facts: CampaignFacts) -> bool:
     """Whether anybody may have got nothing. What failed under an earlier version counts until somebody settled it."""
-    return bool(facts.total("in_doubt") or facts.counts["failed"] or facts.open_troubles)
+    nobody = not facts.total("sent")
+    return bool(nobody or facts.total("in_doubt") or facts.counts["failed"] or facts.open_troubles)
 
 
 def on_its_way(facts: CampaignFacts) -> bool:

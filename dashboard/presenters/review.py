@@ -98,9 +98,13 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """The part of the page that looks beyond the message: `again`, `changed`, and the way to the list of everybody."""
+    """The part of the page that looks beyond the message: `again`, `changed`, and the way to the list of everybody.
+
+    `only`: to whom this installation writes at all, where that is not everybody.
+    """
 
     everybody: Link
+    only: str = ""
     again: tuple[Again, ...] = ()
     changed: Changed | None = None
     ask: Link | None = None

@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from django.conf import settings
+
 from approvals.selectors import compared, contacts, recipients
 from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms import campaigns as forms
@@ -30,6 +32,7 @@ def review_of(facts: CampaignFacts, places: Places, asked: forms.Asked, *, now: 
             places=places,
             ask=places.campaign(facts.id, forms.address(asked, compare="now")) if long else "",
             now=now,
+            allowed=settings.ALLOWED_RECIPIENT_DOMAINS,
         )
     before = compared.approved_before(facts.id, facts.agent)
     earlier = (
@@ -47,4 +50,5 @@ def review_of(facts: CampaignFacts, places: Places, asked: forms.Asked, *, now: 
         places=places,
         ask="",
         now=now,
+        allowed=settings.ALLOWED_RECIPIENT_DOMAINS,
     )

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from dashboard.bench import send
+from dashboard.bench.telling import Teller
 from tests.up import OURS, reachable_folder
 
 KEYS = {
@@ -107,3 +109,13 @@ def test_what_it_cannot_do_it_says_in_one_sentence(words, sentence, tmp_path):
     assert (running.returncode, said) == (1, "")
     assert refused.startswith(sentence), refused
     assert refused.count("\n") == 1
+
+
+def test_without_a_server_that_throws_mail_away_sending_is_skipped_and_says_what_to_install(
+    monkeypatch, capsys
+):
+    monkeypatch.setattr(send.shutil, "which", lambda *_, **__: None)
+    found = send.run(Teller(), 0.01)
+    assert set(found) >= KEYS["send"]
+    assert {found[key] for key in KEYS["send"]} == {None}
+    assert "apt-get install postfix" in found["skipped"]

@@ -77,7 +77,7 @@ def test_a_dispatcher_tells_the_anchors_of_the_log_however_quiet_it_was_asked_to
     assert (told["workspace_id"], told["seq"], told["hash"]) == (str(lab.workspace_id), head.seq, head.hash)
 
 
-def test_a_dispatcher_that_dies_after_publishing_loses_and_repeats_nothing(
+def test_A14_a_dispatcher_that_dies_after_publishing_loses_and_repeats_nothing(
     lab: Lab, runtime: HttpServer, crew: Crew
 ) -> None:
     dying = crew.dispatcher(fault="dispatch.published")
@@ -120,7 +120,9 @@ def test_a_worker_that_dies_after_the_intent_leaves_a_doubt_that_the_clock_finds
     assert runtime.requests == []
 
 
-def test_two_dispatchers_and_two_workers_send_each_message_once(lab: Lab, sink: SmtpSink, crew: Crew) -> None:
+def test_C03_two_dispatchers_and_two_workers_send_each_message_once(
+    lab: Lab, sink: SmtpSink, crew: Crew
+) -> None:
     lab.env["SEND_BATCH"] = "3"
     for _ in range(2):
         crew.dispatcher()

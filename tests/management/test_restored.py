@@ -165,7 +165,7 @@ def test_the_copy_does_nothing_until_somebody_says_that_it_is_the_real_one(copy:
         assert started.returncode != 0 and SENTENCE in started.stderr, words
 
 
-def test_everything_opens_paused_and_a_person_lets_exactly_the_rest_go_on(
+def test_A19_everything_opens_paused_and_a_person_lets_exactly_the_rest_go_on(
     servers: TestServers, copy: Env, there: None, desk: Desk
 ) -> None:
     world = desk.world

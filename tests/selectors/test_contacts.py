@@ -1,8 +1,11 @@
 """Who of an audience was written to already by the same agent, or waits in another campaign."""
 
+from approvals.db.binding import bind
 from approvals.models import Campaign, Version
 from approvals.selectors.contacts import contacts_by_delivery, contacts_of
+from approvals.services import campaigns
 from tests.views.of_campaign_pages import deliveries
+from tests.views.of_versions import renewed
 from tests.world import World
 
 PEOPLE = ["ann@example.com", "bob@example.com", "cem@example.com"]
@@ -50,6 +53,17 @@ def test_what_another_agent_sent_does_not_count_but_what_waits_does(world):
 def test_what_was_rejected_waits_no_more(world):
     world.rejected(world.campaign(recipients=PEOPLE))
     assert contacts(world, world.campaign(recipients=PEOPLE)).waiting == 0
+
+
+def test_what_was_returned_waits_and_of_its_versions_only_the_newest(world):
+    waiting = world.campaign(recipients=PEOPLE)
+    with bind(world.workspace.id):
+        shown, by = world.shown(waiting), world.actor("reviewer")
+        campaigns.return_(by=by, campaign_id=waiting.id, shown=shown, comment="Two of them moved.")
+    asking = world.campaign(recipients=[*PEOPLE, "dan@example.com"])
+    assert contacts(world, asking).waiting == 3
+    renewed(world, waiting, PEOPLE[0])
+    assert contacts(world, asking).first_waiting == PEOPLE[:1]
 
 
 def test_the_campaign_itself_does_not_count(world):

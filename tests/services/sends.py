@@ -6,6 +6,7 @@ from django.db import transaction
 
 from approvals.models import Decision, Delivery, Job, QueueItem
 from approvals.rules.content import Content
+from approvals.selectors.attachments import content_of
 from approvals.services import campaigns, deliveries, jobs, rounds, sending
 from approvals.services.jobs import Claim
 from approvals.services.sending import Sealed
@@ -121,4 +122,4 @@ def sealed_of(campaign):
     """What is sent to everybody."""
     with transaction.atomic():
         version = campaign.versions.get()
-        return Sealed(version.id, version.digest, sending.content_of(version))
+        return Sealed(version.id, version.digest, content_of(version))

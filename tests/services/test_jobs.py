@@ -37,7 +37,7 @@ def due(job):
 # Claiming.
 
 
-def test_a_queued_job_is_claimed_once(ada):
+def test_A09_a_queued_job_is_claimed_once_however_often_a_wake_up_comes(ada):
     job = queued_replay(ada).job
     held = claim(job)
     assert (held.fence, held.kind) == (1, "replay")

@@ -58,7 +58,7 @@ class TestAWorkspace:
             acme,
         )
         assert (entry.actor_kind, entry.actor_name) == ("operator", "a test")
-        assert evidence == {"name": "Acme Support", "slug": "acme-support", "hold_s": setup.HOLD_S}
+        assert evidence == {"name": "Acme Support", "slug": "acme-support", "hold_s": 60}
 
     @pytest.mark.parametrize("seconds", [-1, setup.LONGEST_HOLD_S + 1])
     def test_holds_an_approval_for_a_day_at_most(self, seconds: int) -> None:

@@ -13,6 +13,7 @@ from django.db import OperationalError, transaction
 
 from approvals.models import Delivery, Version
 from approvals.rules.shown import Shown
+from approvals.selectors.attachments import content_of
 from approvals.selectors.campaigns import recipient_of
 from approvals.services import deliveries, jobs, rounds, sending
 from approvals.services.suppressions import link_for
@@ -150,7 +151,7 @@ def test_f06_what_the_reviewer_saw_is_what_was_sent_byte_for_byte_but_for_the_da
         for one in Delivery.objects.filter(campaign_id=campaign.id):
             recipient = recipient_of(version.id, delivery_id=one.id)
             assert recipient is not None
-            made = message_to(recipient, sending.content_of(version), f.NOON)
+            made = message_to(recipient, content_of(version), f.NOON)
             assert (made.missing, made.problem) == ((), "")
             previews[one.address] = made.raw
     office.send_all()

@@ -35,6 +35,13 @@ def test_the_first_recipient_is_shown_unless_another_is_asked_for(world):
     assert ann.message_id in read and bob.message_id in other
 
 
+def test_H05_whoever_is_written_to_at_all_is_said_where_that_is_not_everybody(world, settings):
+    settings.ALLOWED_RECIPIENT_DOMAINS = ["shop.example"]
+    assert "writes to recipients at shop.example alone" in Read(page(world, world.campaign()))
+    settings.ALLOWED_RECIPIENT_DOMAINS = []
+    assert "ALLOWED_RECIPIENT_DOMAINS" not in Read(page(world, world.campaign()))
+
+
 def test_the_preview_is_what_the_worker_sends_byte_for_byte_but_for_the_date(world):
     campaign = world.campaign(recipients=["ann@example.com"])
     shown = page(world, campaign).content.decode()

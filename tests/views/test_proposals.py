@@ -81,7 +81,10 @@ class TestToAList:
         dataset = a_list(world)
         city = str(dataset.columns.index("city") + 1)
         to_list(world, dataset, who="some", column=city, value="Bergen")
-        assert addresses(world, versions(world)[0]) == ["bob@example.com"]
+        [version] = versions(world)
+        assert addresses(world, version) == ["bob@example.com"]
+        page = Read(world.visit("reviewer").get(world.at(f"campaigns/{version.campaign_id}/")))
+        assert "From the list list.csv of" in page and "those whose city is Bergen." in page
 
     @pytest.mark.parametrize(
         ("audience", "said"),
