@@ -18,6 +18,7 @@ from approvals.rules.words_changed import Stretch, changed
 from approvals.selectors.campaigns import CampaignFacts
 from approvals.selectors.compared import Earlier, Lists
 from approvals.selectors.contacts import Contacts
+from approvals.services.rounds import NOT_ALLOWED
 from dashboard.presenters.ages import when
 from dashboard.presenters.chips import Chip
 from dashboard.presenters.parts import Link
@@ -41,7 +42,6 @@ _GRADES = {
     "info": Chip("To know", "quiet"),
 }
 _QUIET = "Nothing in this message stands out: no hidden text, no misleading link, no deceiving character."
-ONLY = "This installation writes to recipients at {domains} alone (ALLOWED_RECIPIENT_DOMAINS). Everybody else is skipped."
 _AROUND = 12  # words that are shown beside a change
 _LONGEST_PART = 3_000  # characters of a stretch that went or came
 _MOST_PARTS = 200  # stretches of one text
@@ -131,7 +131,7 @@ def review_of(
     """
     return Review(
         everybody=Link("See every recipient", places.recipients(facts.id, version=facts.old)),
-        only=ONLY.format(domains=", ".join(allowed)) if allowed else "",
+        only=NOT_ALLOWED.format(domains=", ".join(allowed)) if allowed else "",
         again=_again(facts, contacts, linked, places) if contacts else (),
         changed=None if ask or contacts is None else _changed(facts, compared, senders, places, now),
         ask=Link("Compare it now", ask) if ask else None,
