@@ -238,8 +238,8 @@ def forgets_the_run_of_a_refused_replay(lab: Lab) -> None:
 def stops_and_leaves_the_rest(lab: Lab) -> None:
     """A stop ends the job, and forgets those who were not written to yet."""
     lab.edit(
-        "refuse_illegal_transition",
-        ("if not public.", "if new_state = 'skipped' then return old; end if; if not public."),
+        "refuse_step_of_delivery",
+        ("begin\n", "begin\n  if new.state = 'skipped' then return old; end if;\n"),
     )
 
 
