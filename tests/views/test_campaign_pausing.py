@@ -95,7 +95,7 @@ class TestPausing:
     ) -> None:
         assert offered(world.visit("reviewer").get(c.path_of(world, sending))) == {"pause", "stop"}
         page = c.follow(world, c.decide(world, sending, "pause"))
-        assert "Paused. What is under way still ends; nothing more goes out" in page
+        assert "Paused. What is under way still ends; then it waits" in page
         assert (
             "1 of 4 sent so far. Paused: until somebody lets it go on, only what is sent again to one person goes out."
             in page
