@@ -115,11 +115,12 @@ def _may_begin(held: Claim, campaign: Campaign) -> bool:
     if campaign.status == "paused":
         jobs.pause(held, outcome=_who_paused(campaign))
         return False
-    if campaign.status != "sending":
+    if campaign.status == "stopped":
         _skip_left(held)
         jobs.finish(held, "done", STOPPED)
-        return False
-    return True
+    elif campaign.status != "sending":  # it waits for another decision, and nobody in it is given up
+        jobs.finish(held, "failed", CHANGED)
+    return campaign.status == "sending"
 
 
 def _not_begun(held: Claim, campaign: Campaign, why: str) -> None:
