@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import QuerySet, TextField
+from django.db.models import Exists, OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast, Now
 
 from approvals.models import Campaign, Decision, Delivery, Job, Member, Version, Workspace
@@ -177,9 +177,7 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     if trouble is not None and trouble.needs_person:
         said = trouble.said if trouble.of_files else f"{REFUSED}{trouble.said}"
         return "paused" if jobs.pause(held, outcome=said) else "lost"
-    # A batch that came to nothing, for whatever reason, is not begun again at once.
-    rests = trouble is not None or not _came_to_something(held)
-    wait_s = max(pace_s, settings.SEND_RETRY_S if rests else _next_in(left))
+    wait_s = max(pace_s, settings.SEND_RETRY_S if trouble else _next_in(left))
     why = f"{'' if trouble.of_files else WAITS}{trouble.said}" if trouble else ""
     return "queued" if jobs.requeue(held, wait_s=wait_s, outcome=why) else "lost"
 
@@ -194,17 +192,16 @@ def _ended_elsewhere(held: Claim, campaign: Campaign) -> str:
     return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
 
 
-def _came_to_something(held: Claim) -> bool:
-    """Whether this batch ended a message, well or badly."""
-    ours = Delivery.objects.filter(job_id=held.job_id, fence=held.fence)
-    return ours.filter(state__in=("sent", "failed", "in_doubt")).exists()
-
-
 def _next_in(left: QuerySet[Delivery]) -> float:
-    """Seconds until one of them may be written to: 0 while somebody is left who was not asked to wait."""
-    if left.filter(attempt=0).exists():
+    """Seconds until one of them may be written to: 0 while somebody is left with whom nothing was tried yet.
+
+    Whoever an older version's message is under way to is waited for: what becomes of that decides.
+    """
+    same = Delivery.objects.filter(campaign_id=OuterRef("campaign_id"), dedupe_key=OuterRef("dedupe_key"))
+    under_way = same.filter(state="attempting").exclude(id=OuterRef("id"))
+    if left.filter(~Exists(under_way), settled_at=None).exists():
         return 0
-    sql, values = left.values("id").query.sql_with_params()
+    sql, values = left.exclude(settled_at=None).values("id").query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(
             f"select extract(epoch from min({DUE_AGAIN}) - clock_timestamp())"  # noqa: S608 - our own words
@@ -212,7 +209,7 @@ def _next_in(left: QuerySet[Delivery]) -> float:
             [settings.SEND_RETRY_S, *values],
         )
         [seconds] = cursor.fetchone()
-    return max(0.0, float(seconds or 0))
+    return settings.SEND_RETRY_S if seconds is None else max(0.0, float(seconds))
 
 
 def finish_if_over(campaign: Campaign, *, job_id: UUID) -> None:
