@@ -101,7 +101,7 @@ def take_back(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, 
     """Undo an approval while its job is held, queued or paused; Conflict once a worker has it."""
     campaign, version = locked(by, campaign_id, "cancel_send")
     # Of the version alone: what is sent once more to one person, or is left of an older version, is not taken back.
-    taken_back = campaign.status == "approved" and own_jobs(version).filter(status__in=WAITING).update(
+    taken_back = campaign.status == "approved" and own_job(version).filter(status__in=WAITING).update(
         status="cancelled", outcome=f"Taken back by {by.name}."
     )
     if not taken_back:
@@ -131,7 +131,7 @@ def pause(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool
             return own, True
         raise Conflict("This campaign is not being sent, so there is nothing to pause.")
     said = f"Paused by {by.name}."
-    own_jobs(version).filter(status__in=("held", "queued")).update(status="paused", outcome=said)
+    own_job(version).filter(status__in=("held", "queued")).update(status="paused", outcome=said)
     Campaign.objects.filter(id=campaign.id).update(status="paused")
     return record(by, "pause_send", campaign, shown, told_of(campaign, version)), False
 
@@ -148,7 +148,7 @@ def go_on(*, by: Actor, campaign_id: UUID, shown: Shown) -> tuple[Decision, bool
         return decisions.own_or_refused(went_on, by=by, kind="resume_send", target_id=target_id), True
     if version.digest != shown.digest:
         raise another_version(version)
-    own = own_jobs(version)
+    own = own_job(version)
     # In a worker's hands still, if nobody looked since; gone, if only a person or two are sent to again.
     job_id = own.values_list("id", flat=True).first()
     own.filter(status="paused").update(
@@ -184,10 +184,15 @@ def stop(*, by: Actor, campaign_id: UUID, shown: Shown, reason: str) -> tuple[De
     return record(by, "stop", campaign, shown, {"reason": reason, "skipped": skipped}), False
 
 
-def own_jobs(version: Version) -> QuerySet[Job]:
-    """The open job that sends a version to everybody in it; not those that send to one person again."""
+def own_job(version: Version) -> QuerySet[Job]:
+    """The open job that sends a version to everybody in it; not those that send to one person again.
+
+    By its id, so that an update asks for the job's state as it is then: within a join it would ask the snapshot, and
+    not see that a worker was first.
+    """
     of_campaign = Job.objects.filter(campaign_id=version.campaign_id, delivery=None, status__in=OPEN)
-    return of_campaign.filter(decision__digest=version.digest)
+    ids = of_campaign.filter(decision__digest=version.digest).values_list("id", flat=True)
+    return Job.objects.filter(id__in=list(ids))
 
 
 def locked(by: Actor, campaign_id: UUID, permission: str) -> tuple[Campaign, Version]:

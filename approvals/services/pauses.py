@@ -54,7 +54,7 @@ def resume_send(*, by: Actor, job_id: UUID, shown: Shown) -> tuple[Decision, boo
     if version.digest != shown.digest:
         raise campaigns.another_version(version)
     _go_on(job, by)
-    if campaigns.own_jobs(version).filter(id=job.id).exists():  # else it only ends what an older version left
+    if campaigns.own_job(version).filter(id=job.id).exists():  # else it only ends what an older version left
         Campaign.objects.filter(id=campaign.id, status="paused").update(status="sending")
     given = campaigns.told_of(campaign, version) | _recipient_of(job)
     return campaigns.record(by, "resume_send", campaign, shown, given, target=("job", job.id)), False
