@@ -5,8 +5,6 @@ why not, in one transaction with what it proposes: whoever is killed in between 
 found again. What an agent wrote is judged as a body of the machine API is; the call's result makes no difference.
 """
 
-import hashlib
-import json
 from typing import Any
 from uuid import UUID
 
@@ -17,9 +15,10 @@ from django.db.models.functions import Now
 from approvals import faults
 from approvals.access.actors import CallingRun
 from approvals.exceptions import Invalid, Refusal
-from approvals.models import CalledCampaign, Event, Job, Payload, Run, Version
+from approvals.models import CalledCampaign, Event, Job, Run, Version
 from approvals.rules.decisions import IN_PLACE
 from approvals.rules.proposal_body import CalledBody, read_arguments
+from approvals.selectors.payloads import proven
 from approvals.services import payloads, proposals
 
 BY_SUBJECT = (
@@ -104,14 +103,12 @@ def _read(call: CalledCampaign) -> CalledBody:
     event = Event.objects.get(run_id=call.run_id, seq=call.seq)
     if event.payload_id is None:
         return read_arguments({})
-    payload = Payload.objects.filter(id=event.payload_id).first()
-    if payload is None:
-        raise Refusal(ERASED)
-    if hashlib.sha256(bytes(payload.salt) + payload.body.encode()).digest() != bytes(
-        event.payload_hash or b""
-    ):
+    contents, altered = proven({event.payload_id: event.payload_hash or b""})
+    if altered:
         raise Refusal(ALTERED)
-    content: dict[str, Any] = json.loads(payload.body)
+    if event.payload_id not in contents:
+        raise Refusal(ERASED)
+    content: dict[str, Any] = contents[event.payload_id]
     if content.get("partial"):
         raise Refusal(UNFINISHED)
     return read_arguments(content.get("args"))

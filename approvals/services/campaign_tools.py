@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from approvals.access.actors import Actor
-from approvals.exceptions import Conflict, NotFound
+from approvals.exceptions import Conflict
 from approvals.models import Runtime
 from approvals.services import setup
 
@@ -35,12 +35,7 @@ def withdraw(*, by: Actor, runtime: str, tool: str) -> Runtime:
 
 def _asked(by: Actor, runtime: str, tool: str) -> tuple[Runtime, str]:
     setup.may_set_up(by)
-    found = Runtime.objects.select_for_update(no_key=True).filter(name=runtime).first()
-    if found is None:
-        raise NotFound(
-            f'There is no runtime "{runtime}" in this workspace; `runtime list` shows all of them.'
-        )
-    return found, setup.line("tool", tool)
+    return setup.runtime_named(runtime), setup.line("tool", tool)
 
 
 def _changed(by: Actor, runtime: Runtime, tools: list[str]) -> Runtime:

@@ -21,6 +21,7 @@ from approvals.rules.decisions import NOBODY_REACHED, OWN_PROPOSAL, TOO_LATE, re
 from approvals.rules.shown import Shown
 from approvals.rules.zones import why_not_at, written, zone_named
 from approvals.selectors.attachments import attached_to
+from approvals.selectors.campaign_counts import newest_version
 from approvals.services import callbacks, decisions
 from approvals.services.jobs import OPEN, WAITING
 
@@ -200,7 +201,7 @@ def locked(by: Actor, campaign_id: UUID, permission: str) -> tuple[Campaign, Ver
     campaign_for(by, campaign_id)
     by.require(permission)
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=campaign_id)
-    return campaign, Version.objects.filter(campaign_id=campaign.id).latest("number")
+    return campaign, newest_version(campaign.id)
 
 
 def _refuse_changed(campaign: Campaign, version: Version, shown: Shown) -> None:

@@ -212,8 +212,7 @@ def _expire_send(job: Job) -> str:
             " where job_id = %s and state = 'attempting'",
             ["The worker was lost while this message was under way.", job.id],
         )
-    with connection.cursor() as cursor:  # due as before: what has not begun may be long overdue
-        cursor.execute(
+        cursor.execute(  # due as before: what has not begun may be long overdue
             "update approvals_job set status = 'queued', outcome = %s, lease_until = null where id = %s",
             ["The worker was lost; the rest goes on.", job.id],
         )

@@ -14,6 +14,7 @@ from django.db import IntegrityError, connections, transaction
 
 from approvals.access.actors import TokenBearer
 from approvals.access.runs import run_for_bearer, runs_of_bearer
+from approvals.db.violations import violated
 from approvals.exceptions import Conflict, NotAllowed
 from approvals.models import Payload, Runtime
 from approvals.rules.digests import canonical
@@ -240,7 +241,6 @@ def _written_once(constraint: str, write: Callable[[], _T]) -> _T:
             with transaction.atomic(using=INGEST):
                 return write()
         except IntegrityError as error:
-            violated = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
-            if violated != constraint or attempt == _ATTEMPTS:
+            if violated(error) != constraint or attempt == _ATTEMPTS:
                 raise
     raise AssertionError("the last attempt returns or raises")

@@ -4,7 +4,6 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from approvals.access.actors import Actor
-from approvals.exceptions import NotFound
 from approvals.models import Callback, Campaign, Runtime
 from approvals.rules import webhooks
 from approvals.rules.urls import callback_url_given
@@ -21,11 +20,7 @@ def set_callback(*, by: Actor, runtime: str, callback_url: str) -> AddedRuntime:
     before, also what was given up, is tried at once. NotFound, NotAllowed, Invalid.
     """
     setup.may_set_up(by)
-    found = Runtime.objects.select_for_update(no_key=True).filter(name=runtime).first()
-    if found is None:
-        raise NotFound(
-            f'There is no runtime "{runtime}" in this workspace; `runtime list` shows all of them.'
-        )
+    found = setup.runtime_named(runtime)
     found.callback_url = callback_url_given(callback_url)
     secret = webhooks.new_secret() if found.callback_url and not found.signing_secret else ""
     if secret:

@@ -14,6 +14,7 @@ from approvals.access.datasets import dataset_for, dataset_for_bearer
 from approvals.access.desk import campaign_for
 from approvals.access.runs import run_for_bearer
 from approvals.db.binding import current_workspace
+from approvals.db.violations import violated
 from approvals.exceptions import Conflict, Invalid, NotFound
 from approvals.models import Campaign, Dataset, Runtime, Version
 from approvals.rules.addresses import Mailbox
@@ -42,8 +43,7 @@ def propose(*, by: Proposer, proposal: Proposal) -> tuple[Campaign, bool]:
     try:
         return _propose(by, proposal, sender)
     except IntegrityError as error:
-        violated = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
-        if violated != "campaign_external_id_once":
+        if violated(error) != "campaign_external_id_once":
             raise
         return _propose(by, proposal, sender)  # somebody was first with it
 

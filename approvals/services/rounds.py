@@ -15,6 +15,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 
 from approvals.db import prepared
+from approvals.db.violations import violated
 from approvals.models import Workspace
 from approvals.rules.decisions import ERASED
 from approvals.rules.pace import pace
@@ -167,7 +168,7 @@ def turn(
         return _turn(held, sealed, endings, wanted, meanwhile)
     except IntegrityError as error:
         # At this instant another job of the campaign began a message to one of them, which this round can see only now.
-        if getattr(getattr(error.__cause__, "diag", None), "constraint_name", "") != ONCE_PER_CAMPAIGN:
+        if violated(error) != ONCE_PER_CAMPAIGN:
             raise
         return _turn(held, sealed, endings, wanted, None)
 

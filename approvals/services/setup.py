@@ -22,6 +22,7 @@ from django.utils.text import slugify
 
 from approvals.access.actors import Actor
 from approvals.db.binding import bind, current_workspace
+from approvals.db.violations import violated
 from approvals.exceptions import Conflict, Invalid, NotFound
 from approvals.models import Member, Observation, Runtime, Token, User, Workspace
 from approvals.rules import webhooks
@@ -196,11 +197,7 @@ def add_runtime(
 def set_runtime_database(*, by: Actor, runtime: str, database_url: str) -> Runtime:
     """Where the store of the adk runtime of this name is from now on, such as under a new password; read at once."""
     may_set_up(by)
-    found = Runtime.objects.filter(name=runtime).first()
-    if found is None:
-        raise NotFound(
-            f'There is no runtime "{runtime}" in this workspace; `runtime list` shows all of them.'
-        )
+    found = runtime_named(runtime)
     if found.kind != "adk":
         raise Conflict(f'"{found.name}" reports by itself ({found.kind}), so no database of its is read.')
     store = database_url_given(database_url)
@@ -208,6 +205,14 @@ def set_runtime_database(*, by: Actor, runtime: str, database_url: str) -> Runti
     found.save(update_fields=["database_url"])
     Observation.objects.filter(runtime=found).update(due_at=Now())
     log(by, "runtime_changed", found.id, {"name": found.name, "store": _store_of(store)})
+    return found
+
+
+def runtime_named(name: str) -> Runtime:
+    """Within a transaction: the runtime of this name, locked, for whoever changes it; NotFound without one."""
+    found = Runtime.objects.select_for_update(no_key=True).filter(name=name).first()
+    if found is None:
+        raise NotFound(f'There is no runtime "{name}" in this workspace; `runtime list` shows all of them.')
     return found
 
 
@@ -320,7 +325,7 @@ def _conflicts(taken: dict[str, str]) -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:
-        constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
+        constraint = violated(error)
         if constraint not in taken:
             raise
         raise Conflict(taken[constraint], code="taken") from None

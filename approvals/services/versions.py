@@ -17,6 +17,7 @@ from approvals.rules.addresses import Address, Mailbox, Refused, check_address, 
 from approvals.rules.digests import canonical, version_digest
 from approvals.rules.messages import merge, message_id_of
 from approvals.rules.proposals import Proposal, Recipient
+from approvals.selectors.campaign_counts import newest_version
 from approvals.selectors.suppressions import suppressed_among
 from approvals.services import attachments, decisions, filling
 from approvals.services.importing import ON_THE_LIST
@@ -35,7 +36,7 @@ def renew(
     Jobs and deliveries come before the campaign, as everybody takes them. What a worker has in its hands it settles;
     its next intent finds that the campaign is not being sent any more.
     """
-    before = Version.objects.filter(campaign_id=campaign.id).latest("number")
+    before = newest_version(campaign.id)
     number, was = before.number + 1, campaign.status
     said = REPLACED.format(number=number)
     Job.objects.filter(campaign_id=campaign.id, delivery=None, status__in=WAITING).update(
@@ -117,7 +118,7 @@ def make(
 def _drawn_from(campaign: Campaign, proposal: Proposal) -> str:
     """The list behind the audience, as whoever decides reads it; it may be called otherwise by then."""
     if proposal.rest:
-        before = Version.objects.filter(campaign_id=campaign.id).latest("number").drawn_from
+        before = newest_version(campaign.id).drawn_from
         return canonical((json.loads(before) if before else {}) | {"rest": True})
     if proposal.dataset_id is None:
         return ""
