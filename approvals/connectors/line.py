@@ -56,9 +56,14 @@ class _Stream(httpcore.NetworkStream):
     def __init__(self, sock: socket, line: Line) -> None:
         self._sock = sock
         self._line = line
+        self._broke: OSError | None = None
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return net.receive(self._sock, max_bytes, self._line.deadline)
+        data = net.receive(self._sock, max_bytes, self._line.deadline)
+        if not data and self._broke is not None:
+            # The system tells of a reset once and of an end from then on: the write was told.
+            raise self._broke
+        return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         rest = memoryview(buffer)
@@ -71,6 +76,7 @@ class _Stream(httpcore.NetworkStream):
                 raise
             # This type tells the HTTP layer to look for an answer all the same: a runtime may refuse and
             # close before it has read the whole request.
+            self._broke = error
             raise httpcore.WriteError(net.why(error)) from error
 
     def close(self) -> None:

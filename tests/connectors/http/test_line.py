@@ -57,6 +57,30 @@ def test_after_a_reset_before_the_first_byte_nothing_was_sent(
     )
 
 
+def test_a_reset_between_two_pieces_of_the_request_is_told_as_a_broken_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = net.send
+
+    def send_and_wait_for_the_reset(*args: Any) -> int:
+        sent = real(*args)
+        time.sleep(0.2)
+        return sent
+
+    class AfterTheFirstPiece(HttpServer):
+        def serve(self, sock: socket.socket, number: int) -> None:
+            sock.recv(1000)
+            reset(sock)
+
+    monkeypatch.setattr(net, "send", send_and_wait_for_the_reset)
+    with AfterTheFirstPiece() as server:
+        outcome = start_replay(order(server.url))
+    assert outcome == Outcome(
+        "in_doubt",
+        "The connection broke after the request was sent, so whether it started the run is not known.",
+    )
+
+
 def test_a_secret_that_cannot_sign_sends_nothing_and_stays_secret() -> None:
     with HttpServer() as server:
         outcome = start_replay(order(server.url, secret="hunter2"))
