@@ -101,13 +101,21 @@ def build(slug: str) -> House:
         open_run = new_run(runtime.id, subject="customer-2")
         called_run, called = _called(runtime.id)
         campaign, version, audience, delivery = _campaign("spring")
-        sent, *_ = _campaign("winter")
+        sent, sent_version, *_ = _campaign("winter")
         approval = uuid4()
         Campaign.objects.filter(id=sent.id).update(status="approved")
         job = Job.objects.create(
-            workspace_id=workspace.id, decision_id=approval, kind="send", campaign_id=sent.id, status="queued"
+            workspace_id=workspace.id, decision_id=approval, kind="send", campaign_id=sent.id,
+            version_id=sent_version.id, status="queued",
+        )  # fmt: skip
+        decided(
+            id=approval,
+            kind="approve",
+            target_kind="campaign",
+            target_id=sent.id,
+            item_id=sent.id,
+            digest="0" * 64,
         )
-        decided(id=approval, kind="approve", target_kind="campaign", target_id=sent.id, item_id=sent.id)
         watched, observation, session, row = _watched(slug)
         dataset, suppression = _lists()
         attachment = Attachment.objects.get().id

@@ -13,6 +13,7 @@ class Job(IdentifiedModel):
     kind = models.TextField()  # replay, send or test
     run = Reference("approvals.Run", null=True, related_name="jobs")  # the new run of a replay
     campaign = Reference("approvals.Campaign", null=True, related_name="jobs")
+    version = Reference("approvals.Version", null=True)  # of the campaign: what the decision is bound to
     delivery = Reference("approvals.Delivery", null=True)  # only this one, for "do it again"
     # Of a test: whose message it shows. It names no campaign and no delivery, so nothing that asks for the jobs of
     # one, to count, stop or take back, ever meets a test.

@@ -188,7 +188,7 @@ def facts_of(campaign: Campaign, number: int | None = None) -> CampaignFacts:
         counts={**audience_of(version.id), **own.counts},
         waiting=own.waiting,
         versions=versions,
-        job=progress_of(campaign_id=campaign.id, delivery_id=None, decision__digest=version.digest),
+        job=progress_of(campaign_id=campaign.id, delivery_id=None, version_id=version.id),
         hold_s=hold_s,
         paused=_paused(campaign.id),
         restored=restored,

@@ -62,6 +62,7 @@ def approve(
         decision_id=decision_id,
         kind="send",
         campaign_id=campaign.id,
+        version_id=version.id,
         status="held" if hold_s or at else "queued",
         due_at=Greatest(held_until, at) if at else held_until,
     )
@@ -186,14 +187,9 @@ def stop(*, by: Actor, campaign_id: UUID, shown: Shown, reason: str) -> tuple[De
 
 
 def own_job(version: Version) -> QuerySet[Job]:
-    """The open job that sends a version to everybody in it; not those that send to one person again.
-
-    By its id, so that an update asks for the job's state as it is then: within a join it would ask the snapshot, and
-    not see that a worker was first.
-    """
+    """The open job that sends a version to everybody in it; not those that send to one person again."""
     of_campaign = Job.objects.filter(campaign_id=version.campaign_id, delivery=None, status__in=OPEN)
-    ids = of_campaign.filter(decision__digest=version.digest).values_list("id", flat=True)
-    return Job.objects.filter(id__in=list(ids))
+    return of_campaign.filter(version_id=version.id)
 
 
 def locked(by: Actor, campaign_id: UUID, permission: str) -> tuple[Campaign, Version]:

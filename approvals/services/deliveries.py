@@ -97,6 +97,7 @@ def _release_again(delivery: Delivery) -> UUID:
         decision_id=uuid4(),
         kind="send",
         campaign_id=delivery.campaign_id,
+        version_id=delivery.version_id,
         delivery_id=delivery.id,
         status="queued",
     )

@@ -32,6 +32,7 @@ class Claim:
     kind: str
     run_id: UUID | None
     campaign_id: UUID | None
+    version_id: UUID | None
     delivery_id: UUID | None
 
     @property
@@ -59,7 +60,7 @@ def claim(*, job_id: UUID, task_id: str) -> Claim | None:
             where id = (select id from approvals_job
                         where id = %s and status = 'queued' and due_at <= clock_timestamp()
                         for update skip locked)
-            returning id, fence, kind, run_id, campaign_id, delivery_id
+            returning id, fence, kind, run_id, campaign_id, version_id, delivery_id
             """,
             [task_id, _lease(), job_id],
         )

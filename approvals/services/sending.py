@@ -62,13 +62,13 @@ class Trouble:
 def begin(*, held: Claim) -> Sealed | None:
     """Start, or go on with, the campaign of this claim. None where it must not: the job then says why.
 
-    What is sent is the version that the job's decision is bound to: of a campaign its newest, to one recipient theirs.
+    What is sent is the version that the decision is bound to: of a campaign its newest, to one recipient theirs.
     """
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return None
-    version = _versions_of(held).first()
-    if version is None:
+    version = _version_of(held)
+    if not Decision.objects.filter(jobs__id=held.job_id, digest=version.digest).exists():
         _not_begun(held, campaign, CHANGED)
         return None
     if held.delivery_id is None and _is_replaced(version):
@@ -129,10 +129,10 @@ def _not_begun(held: Claim, campaign: Campaign, why: str) -> None:
     jobs.finish(held, "failed", why, then=lambda: approved_one.update(status="pending"))
 
 
-def _versions_of(held: Claim) -> QuerySet[Version]:
-    """The one version that the decision of this job is bound to."""
-    approved = Decision.objects.filter(jobs__id=held.job_id).values("digest")
-    return Version.objects.filter(campaign_id=held.target_id, digest__in=approved)
+def _version_of(held: Claim) -> Version:
+    if held.version_id is None:
+        raise ValueError("a job that sends nothing")
+    return Version.objects.get(id=held.version_id)
 
 
 def _left_the_role(held: Claim) -> str:
@@ -184,7 +184,7 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
 
 def _ended_elsewhere(held: Claim, campaign: Campaign) -> str:
     """The status of the job where another version came or somebody stopped the campaign; empty where it goes on."""
-    if any(_is_replaced(version) for version in _versions_of(held)):
+    if _is_replaced(_version_of(held)):
         return _end_replaced(held, campaign)
     if campaign.status in ("sending", "paused"):
         return ""
@@ -226,8 +226,7 @@ def finish_if_over(campaign: Campaign, *, job_id: UUID) -> None:
 
 def _left(held: Claim) -> QuerySet[Delivery]:
     """What is still to be sent by this job."""
-    versions = _versions_of(held).values("id")  # the way into the index
-    planned = Delivery.objects.filter(version_id__in=versions, state="planned")
+    planned = Delivery.objects.filter(version=_version_of(held), state="planned")
     if held.delivery_id:
         return planned.filter(id=held.delivery_id)
     own = Job.objects.filter(campaign_id=held.target_id, status__in=jobs.OPEN)

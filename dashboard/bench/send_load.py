@@ -103,7 +103,7 @@ def prebuilt(mailing: Mailing) -> list[tuple[str, str, bytes]]:
         if job.campaign is None:
             raise ValueError("a job that sends nothing")
         version = Version.objects.get(campaign_id=job.campaign.id)
-        held = jobs.Claim(job.id, job.fence, job.kind, None, job.campaign.id, None)
+        held = jobs.Claim(job.id, job.fence, job.kind, None, job.campaign.id, job.version_id, None)
         sealed = sending.Sealed(version.id, version.digest, content_of(version))
         everybody = job.campaign.deliveries.count()
         planned = rounds.upcoming(held=held, sealed=sealed, after=-1, at_most=everybody)

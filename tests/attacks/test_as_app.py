@@ -18,8 +18,8 @@ RUN = (
     "{values})"
 )
 JOB = (
-    "insert into approvals_job (id, workspace_id, decision_id, kind, status, campaign_id{more}) values"
-    " (gen_random_uuid(), %(workspace)s, {decision}, 'send', {status}, {campaign}{values})"
+    "insert into approvals_job (id, workspace_id, decision_id, kind, status, campaign_id, version_id{more})"
+    " values (gen_random_uuid(), %(workspace)s, {decision}, 'send', {status}, {campaign}, {version}{values})"
 )
 DECISION = (
     "insert into approvals_decision (id, workspace_id, kind, actor_kind, actor_id, actor_name, actor_roles, sign_in,"
@@ -71,10 +71,11 @@ def job(
     decision: str = "gen_random_uuid()",
     status: str = "'queued'",
     campaign: str = "%(campaign)s",
+    version: str = "%(version)s",
     **more: str,
 ) -> str:
     return JOB.format(
-        decision=decision, status=status, campaign=campaign,
+        decision=decision, status=status, campaign=campaign, version=version,
         more="".join(f", {column}" for column in more), values="".join(f", {value}" for value in more.values()),
     )  # fmt: skip
 

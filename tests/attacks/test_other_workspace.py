@@ -69,7 +69,7 @@ def test_a_citation_cannot_leave_the_workspace(attempt: Try) -> None:
     )
     assert "(job_run_same_workspace)" in attempt("app", job.format("run_id", "'replay'", "%(b_run)s"))
     assert "(job_campaign_same_workspace)" in attempt(
-        "app", job.format("campaign_id", "'send'", "%(b_campaign)s")
+        "app", job.format("campaign_id, version_id", "'send'", "%(b_campaign)s, %(version)s")
     )
 
 

@@ -137,7 +137,7 @@ def claims_whatever_is_there(lab: Lab) -> None:
             cursor.execute(
                 "update approvals_job set status = 'running', fence = fence + 1, task_id = %s, intent_at = null,"
                 " claimed_at = clock_timestamp(), lease_until = clock_timestamp() + %s where id = %s"
-                " returning id, fence, kind, run_id, campaign_id, delivery_id",
+                " returning id, fence, kind, run_id, campaign_id, version_id, delivery_id",
                 [task_id, jobs._lease(), job_id],
             )
             return jobs.Claim(*cursor.fetchone())
@@ -207,7 +207,7 @@ def sends_again_for_no_decision(lab: Lab) -> None:
         Delivery.objects.filter(id=delivery.id).update(state="planned", reply="", settled_at=None)
         Job.objects.create(
             workspace_id=delivery.workspace_id, decision_id=uuid4(), kind="send", status="queued",
-            campaign_id=delivery.campaign_id, delivery_id=delivery.id,
+            campaign_id=delivery.campaign_id, version_id=delivery.version_id, delivery_id=delivery.id,
         )  # fmt: skip
         return uuid4()
 

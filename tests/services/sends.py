@@ -115,7 +115,7 @@ def in_doubt(mia, state="in_doubt", **more):
 
 def claimed(job):
     """The claim of whoever holds this job now."""
-    return Claim(job.id, job.fence, job.kind, job.run_id, job.campaign_id, job.delivery_id)
+    return Claim(job.id, job.fence, job.kind, job.run_id, job.campaign_id, job.version_id, job.delivery_id)
 
 
 def sealed_of(campaign):

@@ -162,7 +162,7 @@ def test_the_campaign_is_finished_when_the_last_of_its_jobs_ends(mia):
     send_one(held, sending.begin(held=held))
     assert sending.end_batch(held=held) == "done"
     assert f.fresh(campaign).status == "sending"
-    claim = jobs.Claim(main.id, main.fence, main.kind, None, main.campaign_id, None)
+    claim = jobs.Claim(main.id, main.fence, main.kind, None, main.campaign_id, main.version_id, None)
     assert sending.end_batch(held=claim) == "done"
     assert f.fresh(campaign).status == "finished"
 

@@ -153,25 +153,26 @@ def furnish(execute: Callable[..., Any], alpha: House, beta: House) -> dict[str,
         execute, "run", alpha.run, external_id="again", replay_of_id=str(alpha.run), started_at=None,
         tools_executed=None, settled_at=None, status="cancelled", next_seq=1, max_seq=0,
     )  # fmt: skip
-    for number, (noun, digest) in enumerate({"job_at_work": "0" * 64, "job_at_the_draft": "1" * 64}.items()):
+    of_each = {"job_at_work": ("0" * 64, alpha.version), "job_at_the_draft": ("1" * 64, named["draft"])}
+    for number, (noun, (digest, version)) in enumerate(of_each.items()):
         approval = _copy(
             execute, "decision", alpha.approval, digest=digest, item_id=str(alpha.campaign), seq=901 + number
         )
         named[noun] = _copy(
-            execute, "job", alpha.job, campaign_id=str(alpha.campaign), status="running", fence=2,
-            decision_id=str(approval),
+            execute, "job", alpha.job, campaign_id=str(alpha.campaign), version_id=str(version), status="running",
+            fence=2, decision_id=str(approval),
         )  # fmt: skip
     named["job_asking"] = _copy(
-        execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="running",
-        intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
+        execute, "job", alpha.job, kind="replay", campaign_id=None, version_id=None, run_id=str(named["replay"]),
+        status="running", intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
     )  # fmt: skip
     named["job_testing"] = _copy(
-        execute, "job", alpha.job, kind="test", campaign_id=None, sample_id=str(alpha.delivery), status="running",
-        intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
+        execute, "job", alpha.job, kind="test", campaign_id=None, version_id=None, sample_id=str(alpha.delivery),
+        status="running", intent_at="2026-01-01T00:00:00Z", decision_id=str(uuid4()),
     )  # fmt: skip
     named["job_held_back"] = _copy(
-        execute, "job", alpha.job, kind="replay", campaign_id=None, run_id=str(named["replay"]), status="paused",
-        decision_id=str(uuid4()), created_at="2020-01-01T00:00:00Z",
+        execute, "job", alpha.job, kind="replay", campaign_id=None, version_id=None, run_id=str(named["replay"]),
+        status="paused", decision_id=str(uuid4()), created_at="2020-01-01T00:00:00Z",
     )  # fmt: skip
     # Told in another transaction, and the thousandth entry of another log.
     _copy(

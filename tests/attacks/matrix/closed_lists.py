@@ -100,13 +100,14 @@ CASES = (
     _check("job", "job_status_known", status="'asleep'", behind=(*JOBLESS, "trigger approvals_job job_born"),
            refusal="(job_born)"),
     _check("job", "job_target", "a replay of a campaign", kind="'replay'", behind=JOBLESS),
-    _check("job", "job_target", "a job about nothing", campaign_id="null", behind=JOBLESS),
+    _check("job", "job_target", "a job about nothing", campaign_id="null", version_id="null", behind=JOBLESS),
+    _check("job", "job_target", "a sending of no version", version_id="null", behind=JOBLESS),
     _check("job", "job_lease_only_while_running", lease_until="now()", behind=JOBLESS),
     Case(
         guard="constraint approvals_job job_asks_once",
         what="ask a runtime again that may have been asked",
         attack=insert(
-            "job", kind="'replay'", run_id="%(replay)s", campaign_id="null", intent_at="now()",
+            "job", kind="'replay'", run_id="%(replay)s", campaign_id="null", version_id="null", intent_at="now()",
             decision_id="%(dismissal)s",
         ),
         behind=JOBLESS[1:],

@@ -8,6 +8,14 @@ FORGED = insert(
     "decision", seq="77", at="'1999-01-01'", prev_hash="sha256('x')", hash="sha256('x')", kind="'dismiss'"
 )
 ONE_JOB = "(one_job_per_release)"
+APPROVES = {
+    "kind": "'approve'",
+    "target_kind": "'campaign'",
+    "target_id": "%(campaign)s",
+    "item_id": "%(campaign)s",
+    "digest": "repeat('0', 64)",
+}
+SENDS_AGAIN = {"kind": "'send_again'", "target_kind": "'delivery'", "target_id": "%(delivery)s"}
 
 
 def _forged(what: str, condition: str) -> Case:
@@ -93,8 +101,37 @@ CASES = (
     Case(
         guard="trigger approvals_job job_has_its_decision",
         what="replay a run on the approval of a campaign",
-        attack=(release()[0], insert("job", kind="'replay'", run_id="%(replay)s", campaign_id="null")),
+        attack=(
+            release()[0],
+            insert("job", kind="'replay'", run_id="%(replay)s", campaign_id="null", version_id="null"),
+        ),
         refusal=ONE_JOB,
         behind=("trigger approvals_decision decision_has_its_job",),
+    ),
+    Case(
+        guard="body one_job_per_release asks v.digest = decision.digest",
+        what="send another version than the one approved",
+        attack=release(version_id="%(version)s"),
+        refusal=ONE_JOB,
+    ),
+    Case(
+        guard="body one_job_per_release asks v.campaign_id = j.campaign_id",
+        what="send another campaign's version that reads the same",
+        attack=(
+            insert("decision", **APPROVES),
+            insert(
+                "job", version_id="(select id from approvals_version where campaign_id = %(sent_campaign)s)"
+            ),
+        ),
+        refusal=ONE_JOB,
+    ),
+    Case(
+        guard="body one_job_per_release asks d.version_id = j.version_id",
+        what="send one message again in the words of another version",
+        attack=(
+            insert("decision", **APPROVES | SENDS_AGAIN),
+            insert("job", delivery_id="%(delivery)s"),
+        ),
+        refusal=ONE_JOB,
     ),
 )

@@ -40,7 +40,7 @@ OVER_THERE: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         ("constraint approvals_decision decision_seq_once", ONE_JOB[0]),
     ),
     "job": (
-        {"campaign_id": "%(b_campaign)s", "decision_id": "%(b_dismissal)s"},
+        {"campaign_id": "%(b_campaign)s", "version_id": "%(b_draft)s", "decision_id": "%(b_dismissal)s"},
         (ONE_JOB[1],),
     ),
     "campaign": (

@@ -122,13 +122,23 @@ FOREIGN = (
     Case(
         guard="constraint approvals_job job_run_same_workspace",
         attack=insert(
-            "job", kind="'replay'", run_id="%(b_run)s", campaign_id="null", decision_id="%(dismissal)s"
+            "job",
+            kind="'replay'",
+            run_id="%(b_run)s",
+            campaign_id="null",
+            version_id="null",
+            decision_id="%(dismissal)s",
         ),
         behind=(JOBLESS,),
     ),
     Case(
         guard="constraint approvals_job job_campaign_same_workspace",
         attack=insert("job", campaign_id="%(b_campaign)s", decision_id="%(dismissal)s"),
+        behind=(JOBLESS,),
+    ),
+    Case(
+        guard="constraint approvals_job job_version_same_workspace",
+        attack=insert("job", version_id="%(b_version)s", decision_id="%(dismissal)s"),
         behind=(JOBLESS,),
     ),
     Case(

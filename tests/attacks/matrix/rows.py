@@ -42,7 +42,7 @@ VALID: dict[str, dict[str, str]] = {
     },
     "job": {
         "id": EVE, **HERE, "decision_id": EVES_DECISION, "kind": "'send'", "status": "'queued'",
-        "campaign_id": "%(campaign)s",
+        "campaign_id": "%(campaign)s", "version_id": "%(draft)s",
     },
     "campaign": {
         "id": EVE, **HERE, "external_id": "'eve'", "agent": "'helper'", "name": "'Eve'", "purpose": "''",

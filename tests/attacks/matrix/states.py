@@ -244,7 +244,7 @@ AGAIN = {"target_kind": "'run'", "target_id": "%(run)s", "item_id": "%(run)s", "
 RELEASED = (
     insert("run", replay_of_id="%(run)s", lineage_id="%(run)s"),
     insert("decision", **AGAIN),
-    insert("job", kind="'replay'", run_id=EVE, campaign_id="null"),
+    insert("job", kind="'replay'", run_id=EVE, campaign_id="null", version_id="null"),
 )
 QUEUE = (
     Case(

@@ -19,7 +19,7 @@ def trial(decision: dict[str, str] | None = None, **job: str) -> tuple[str, str]
         "item_id": "%(campaign)s",
         "digest": "repeat('0', 64)",
     }
-    shows = {"kind": "'test'", "campaign_id": "null", "sample_id": "%(delivery)s"}
+    shows = {"kind": "'test'", "campaign_id": "null", "version_id": "null", "sample_id": "%(delivery)s"}
     return insert("decision", **about | (decision or {})), insert("job", **shows | job)
 
 
