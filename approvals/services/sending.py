@@ -6,11 +6,12 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet, TextField
-from django.db.models.functions import Cast, Now
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery, TextField, Value
+from django.db.models.functions import Cast, Concat, Now
 
 from approvals.models import Campaign, Decision, Delivery, Job, Member, Version, Workspace
-from approvals.rules.callbacks import FINISHED
+from approvals.rules.callbacks import APPROVER_LEFT, FINISHED, NOT_BEGUN, NOT_THE_APPROVED, SEND_BY_OVER
+from approvals.rules.callbacks import OVERDUE as TOLD_OVERDUE
 from approvals.rules.content import Content
 from approvals.rules.decisions import TOO_LATE
 from approvals.rules.permissions import allowed
@@ -29,6 +30,8 @@ OVERDUE = (
 REFUSED = (
     "The mail server refuses the sender, so nothing more goes out until somebody lets it go on. It said: "
 )
+WRITTEN = ("sent", "in_doubt", "failed")
+WRITTEN_SINCE = " of this campaign wrote to them since.)"
 WAITS = "The mail server asked to wait, or was not there: "
 # When a recipient who was asked to wait is tried once more; at once, where somebody sends to them again.
 # The one value to give along is settings.SEND_RETRY_S.
@@ -67,9 +70,10 @@ def begin(*, held: Claim) -> Sealed | None:
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return None
+    _settle_overtaken(campaign)
     version = _versions_of(held).first()
     if version is None:
-        _not_begun(held, campaign, CHANGED)
+        _not_begun(held, campaign, CHANGED, told=NOT_THE_APPROVED)
         return None
     if held.delivery_id is None and _is_replaced(version):
         _end_replaced(held, campaign)
@@ -102,12 +106,13 @@ def _may_begin(held: Claim, campaign: Campaign) -> bool:
     if campaign.status == "approved":
         if Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
             # Approved in time, but no worker took it in time: a person decides again.
-            _not_begun(held, campaign, f"Nothing was sent. {TOO_LATE}")
+            _not_begun(held, campaign, f"Nothing was sent. {TOO_LATE}", told=SEND_BY_OVER)
         elif who := _left_the_role(held):
-            _not_begun(held, campaign, LEFT_THE_ROLE.format(name=who))
+            _not_begun(held, campaign, LEFT_THE_ROLE.format(name=who), told=APPROVER_LEFT)
         elif due_at := _overdue_since(held):
             hours = f"{settings.START_OVERDUE_S / 3600:g} h"
-            jobs.pause(held, outcome=OVERDUE.format(at=f"{due_at:%Y-%m-%d %H:%M} UTC", hours=hours))
+            if jobs.pause(held, outcome=OVERDUE.format(at=f"{due_at:%Y-%m-%d %H:%M} UTC", hours=hours)):
+                callbacks.note(campaign_id=campaign.id, type=NOT_BEGUN, reason=TOLD_OVERDUE)
         else:
             Campaign.objects.filter(id=campaign.id).update(status="sending")
             return True
@@ -123,10 +128,14 @@ def _may_begin(held: Claim, campaign: Campaign) -> bool:
     return campaign.status == "sending"
 
 
-def _not_begun(held: Claim, campaign: Campaign, why: str) -> None:
-    """The job ends before anything was sent, and the campaign waits for a decision again."""
-    approved_one = Campaign.objects.filter(id=campaign.id, status="approved")
-    jobs.finish(held, "failed", why, then=lambda: approved_one.update(status="pending"))
+def _not_begun(held: Claim, campaign: Campaign, why: str, *, told: str) -> None:
+    """The job ends before anything was sent, and the campaign waits for a decision again: `told` to its agent."""
+
+    def waits_again() -> None:
+        if Campaign.objects.filter(id=campaign.id, status="approved").update(status="pending"):
+            callbacks.note(campaign_id=campaign.id, type=NOT_BEGUN, reason=told)
+
+    jobs.finish(held, "failed", why, then=waits_again)
 
 
 def _versions_of(held: Claim) -> QuerySet[Version]:
@@ -164,6 +173,7 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return "lost"
+    _settle_overtaken(campaign)
     if held.delivery_id is None and (elsewhere := _ended_elsewhere(held, campaign)):
         return elsewhere
     left = _left(held)
@@ -190,6 +200,28 @@ def _ended_elsewhere(held: Claim, campaign: Campaign) -> str:
         return ""
     _skip_left(held)  # one that was asked to wait while the rest was skipped
     return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
+
+
+def _settle_overtaken(campaign: Campaign) -> None:
+    """Whoever failed under a version, and was written to by a newer one, is settled by that: nobody is asked any more.
+
+    What became of the newer message is that version's to tell. Whom it never came to stays to be settled.
+    """
+    versions = Version.objects.filter(campaign_id=campaign.id).order_by("number").values_list("id", "number")
+    for version_id, number in list(versions)[:-1]:
+        written = Delivery.objects.filter(
+            dedupe_key=OuterRef("dedupe_key"),
+            campaign_id=campaign.id,
+            state__in=WRITTEN,
+            version__number__gt=number,
+        )
+        by = Cast(Subquery(written.order_by("-version__number").values("version__number")[:1]), TextField())
+        failed = Delivery.objects.filter(
+            Exists(written), version_id=version_id, state="failed", resolved_at=None
+        )
+        failed.update(
+            resolved_at=Now(), reply=Concat(F("reply"), Value(" (Version "), by, Value(WRITTEN_SINCE))
+        )
 
 
 def _next_in(left: QuerySet[Delivery]) -> float:
