@@ -13,7 +13,6 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
@@ -21,7 +20,6 @@ from approvals.access.actors import Actor
 from approvals.access.desk import campaign_for
 from approvals.exceptions import Conflict
 from approvals.models import Callback, Campaign, Decision, Runtime
-from approvals.rules import webhooks
 from approvals.rules.callbacks import body_of, pause_after
 from approvals.rules.shown import Shown
 from approvals.selectors import campaign_counts
@@ -29,11 +27,7 @@ from approvals.selectors.callbacks import newest
 from approvals.services import decisions, secrets
 
 NO_ADDRESS = "This runtime has no callback address any more."
-UNSIGNED = (
-    "The signing secret of this runtime cannot be read here, so nothing can be signed for it. Whoever runs Secondlook"
-    " starts it with the FIELD_KEY under which the secret was stored, or sets the secret anew (`runtime new-secret`)"
-    " and gives it to the runtime; then have this told again."
-)
+UNSIGNED = f"{secrets.UNREADABLE} Then have this told again."
 NOTHING_UNTOLD = "Nothing waits to be told again about this campaign. Reload the page to see where it stands."
 NOBODY_LISTENS = (
     "Its runtime has no callback address, so there is nobody to tell; an admin can say one on Setup."
@@ -106,22 +100,12 @@ def claim(*, callback_id: UUID) -> Claim | None:
         return None
     campaign_id, fence, attempts, body = row
     runtime = Runtime.objects.get(id__in=Campaign.objects.filter(id=campaign_id).values("runtime_id"))
-    secret = _secret_of(runtime)
+    secret = secrets.signing(bytes(runtime.signing_secret))
     held = Claim(callback_id, fence, attempts, runtime.callback_url, secret or "", body)
     if not runtime.callback_url or secret is None:
         _give_up(held, UNSIGNED if runtime.callback_url else NO_ADDRESS)
         return None
     return held
-
-
-def _secret_of(runtime: Runtime) -> str | None:
-    """With which it is signed; None where that cannot be read, or signs nothing, however often it is tried."""
-    try:
-        secret = secrets.unseal(bytes(runtime.signing_secret))
-        webhooks.sign(secret, "readable", 0, b"")
-    except (ImproperlyConfigured, ValueError):
-        return None
-    return secret
 
 
 @transaction.atomic

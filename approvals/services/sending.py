@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, QuerySet, Subquery, TextField, Value
-from django.db.models.functions import Cast, Concat, Now
+from django.db.models import Exists, OuterRef, QuerySet, TextField
+from django.db.models.functions import Cast, Now
 
 from approvals.models import Campaign, Decision, Delivery, Job, Member, Version, Workspace
 from approvals.rules.callbacks import APPROVER_LEFT, FINISHED, NOT_BEGUN, NOT_THE_APPROVED, SEND_BY_OVER
@@ -16,7 +16,7 @@ from approvals.rules.content import Content
 from approvals.rules.decisions import TOO_LATE
 from approvals.rules.permissions import allowed
 from approvals.selectors.attachments import content_of
-from approvals.services import callbacks, jobs
+from approvals.services import callbacks, jobs, overtaken
 from approvals.services.jobs import Claim
 
 PATIENCE = 4  # how many times longer each wait for one recipient is than the one before it
@@ -30,8 +30,6 @@ OVERDUE = (
 REFUSED = (
     "The mail server refuses the sender, so nothing more goes out until somebody lets it go on. It said: "
 )
-WRITTEN = ("sent", "in_doubt", "failed")
-WRITTEN_SINCE = " of this campaign wrote to them since.)"
 WAITS = "The mail server asked to wait, or was not there: "
 # When a recipient who was asked to wait is tried once more; at once, where somebody sends to them again.
 # The one value to give along is settings.SEND_RETRY_S.
@@ -70,7 +68,7 @@ def begin(*, held: Claim) -> Sealed | None:
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return None
-    _settle_overtaken(campaign)
+    overtaken.settle(campaign.id)
     version = _versions_of(held).first()
     if version is None:
         _not_begun(held, campaign, CHANGED, told=NOT_THE_APPROVED)
@@ -173,7 +171,7 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return "lost"
-    _settle_overtaken(campaign)
+    overtaken.settle(campaign.id)
     if held.delivery_id is None and (elsewhere := _ended_elsewhere(held, campaign)):
         return elsewhere
     left = _left(held)
@@ -200,28 +198,6 @@ def _ended_elsewhere(held: Claim, campaign: Campaign) -> str:
         return ""
     _skip_left(held)  # one that was asked to wait while the rest was skipped
     return "done" if jobs.finish(held, "done", f"Stopped: {_told(held)}") else "lost"
-
-
-def _settle_overtaken(campaign: Campaign) -> None:
-    """Whoever failed under a version, and was written to by a newer one, is settled by that: nobody is asked any more.
-
-    What became of the newer message is that version's to tell. Whom it never came to stays to be settled.
-    """
-    versions = Version.objects.filter(campaign_id=campaign.id).order_by("number").values_list("id", "number")
-    for version_id, number in list(versions)[:-1]:
-        written = Delivery.objects.filter(
-            dedupe_key=OuterRef("dedupe_key"),
-            campaign_id=campaign.id,
-            state__in=WRITTEN,
-            version__number__gt=number,
-        )
-        by = Cast(Subquery(written.order_by("-version__number").values("version__number")[:1]), TextField())
-        failed = Delivery.objects.filter(
-            Exists(written), version_id=version_id, state="failed", resolved_at=None
-        )
-        failed.update(
-            resolved_at=Now(), reply=Concat(F("reply"), Value(" (Version "), by, Value(WRITTEN_SINCE))
-        )
 
 
 def _next_in(left: QuerySet[Delivery]) -> float:

@@ -20,7 +20,7 @@ from approvals.rules.messages import merge, message_id_of
 from approvals.rules.proposals import Proposal, Recipient
 from approvals.selectors.campaign_counts import newest_version
 from approvals.selectors.suppressions import suppressed_among
-from approvals.services import attachments, callbacks, decisions, filling
+from approvals.services import attachments, callbacks, decisions, filling, overtaken
 from approvals.services.importing import ON_THE_LIST
 from approvals.services.jobs import OPEN, WAITING
 
@@ -49,6 +49,7 @@ def renew(
     skipped = unsent.exclude(id__in=again.values("delivery_id")).update(
         state="skipped", settled_at=Now(), reply=said
     )
+    overtaken.settle(campaign.id)
     campaign.status, campaign.finished_at, campaign.comment = "pending", None, ""
     campaign.name, campaign.purpose, campaign.send_by = proposal.name, proposal.purpose, proposal.send_by
     campaign.run_id = proposal.run_id or campaign.run_id  # a person's version stays that run's campaign
