@@ -97,6 +97,22 @@ def test_a_replay_with_the_same_words_leaves_campaign_and_approval_as_they_are(s
     assert shop.became(again)[1].version == 1
 
 
+def test_D12_a_replay_that_calls_the_same_when_its_time_is_over_is_known(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = ARGS | {"send_by": "2001-05-04T13:30:00Z"}
+    run = shop.run()
+    with monkeypatch.context() as then:
+        then.setattr(called.proposals, "refuse_over", lambda *_, **__: None)  # when it was still to come
+        shop.call(run, args=over)
+    shop.end(run, 2)
+    again = shop.replay(run)
+    shop.call(again, args=over)
+    assert shop.became(again)[1].version == 1
+    shop.call(again, 2, args=over | {"text": "Other"})
+    assert shop.became(again)[2].field == "send_by"
+
+
 def test_an_external_id_of_its_own_is_the_key_whatever_run_says_it(shop: Shop) -> None:
     shop.call(shop.run(), args=ARGS | {"external_id": "spring"})
     shop.call(shop.run(), args=ARGS | {"external_id": "spring", "text": "again"})
@@ -164,6 +180,7 @@ def test_a_token_of_one_customer_proposes_nothing_by_a_call_either(shop: Shop) -
         ({"from": None}, "from", "must be text"),
         ({"text": "  "}, "text", "not a space"),
         ({"send_by": "tomorrow"}, "send_by", "ISO 8601"),
+        ({"send_by": "2001-05-04T13:30:00Z"}, "send_by", "This time is over."),
         ({"run_id": str(uuid4())}, "run_id", "no such field"),
         ({"tone": "friendly"}, "tone", "no such field"),
         ({"external_id": ""}, "external_id", "must not be empty"),
