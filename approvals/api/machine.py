@@ -37,17 +37,21 @@ timestamp is near; treat a second request with the same `job_id` as the first. A
 and report its events on `run_id`, up to `ended`. 3xx and 4xx mean that nothing was started; 5xx, a time-out (20 s) or
 a broken connection leave it *in doubt* until the first event of the new run arrives.
 
-**What became of a campaign.** A runtime with a callback address is told when somebody approves, returns, rejects, takes
-back, pauses, resumes or stops a campaign that it proposed, and when its sending is over: a POST of
-`{type, timestamp, data: {id, external_id, version, status, comment, counts}}`, whose `type` is `campaign.returned`,
-say, and whose `data` says what `GET /campaigns/{id}` would have said at that moment. It is signed in the same way;
+**What became of a campaign.** A runtime with a callback address is told of each campaign that it proposed, by a POST of
+`{type, timestamp, data: {id, external_id, version, status, comment, counts}}`. The `type` is `campaign.approved`,
+`returned`, `rejected`, `taken_back`, `paused`, `resumed` or `stopped` when somebody decides that, `campaign.finished`
+when its sending is over, `campaign.revised` when a person proposes another version of it, and `campaign.not_begun` when
+a worker does not begin with what was approved; then `data` has a `reason` too, one sentence, and `status` says whether
+it waits for another decision (`pending`) or for somebody to let it go on (`approved`). Otherwise `data` says what
+`GET /campaigns/{id}` would have said at that moment, but for `counts.lacking`. It is signed in the same way;
 `webhook-id` is the callback's. Answer 2xx at once (within 10 s). Anything else is tried again, after 10 s, 1 min,
 5 min, 30 min, 2 h and 8 h, with the same id and body; 410 ends it. So the same id may come twice, and the second time
 is nothing new. Of one campaign they come in order. Without an address, ask `GET /campaigns/{id}`.
 
 **Repeating is safe.** The same run, event or campaign again changes nothing and says so. A run or event with other
 content is answered with 409. A campaign with other content is its next version; 409 once it is finished or rejected, or
-where the body is that of a version which another one took the place of. After a time-out, just send it again.
+where the body is that of a version which another one took the place of. A new one whose `send_by` is over, by more than
+a minute, is refused with 422; one that is known stays known. After a time-out, just send it again.
 """
 
 

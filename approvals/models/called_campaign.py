@@ -16,7 +16,7 @@ class CalledCampaign(WorkspaceModel):
     by_subject = models.BooleanField(
         db_default=False, default=False
     )  # a token told it that is bound to one customer
-    # Which call of this tool in its run it is, counting those whose arguments could be used.
+    # Which whole call of this tool in its run it is, whatever became of it; null for one that was never whole.
     ordinal = models.IntegerField(null=True)
     state = models.TextField(db_default="pending", default="pending")
     version = Reference("approvals.Version", null=True)

@@ -26,7 +26,9 @@ class Delivery(IdentifiedModel):
     attempted_at = models.DateTimeField(null=True)  # also the message's Date
     settled_at = models.DateTimeField(null=True)
     reply = models.TextField(blank=True, db_default="", default="")
-    resolved_at = models.DateTimeField(null=True)  # a person said what became of it, or left it
+    resolved_at = models.DateTimeField(
+        null=True
+    )  # a person said what became of it or left it, or a newer version wrote to them
 
     class Meta:
         constraints = [

@@ -24,6 +24,16 @@ class Content:
     enclosed: Sequence[str] = ()
 
 
+def fields_of(content: Content) -> Sequence[str]:
+    """The names of every merge field of a content."""
+    return fields_in(content.subject, content.text, content.html)
+
+
+def fields_in(*templates: str) -> Sequence[str]:
+    """The names of the merge fields in these texts."""
+    return sorted(set().union(*(merge(one, {})[1] for one in templates)))
+
+
 def envelope_for(
     content: Content,
     *,

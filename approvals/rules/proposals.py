@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,8 @@ from approvals.exceptions import Invalid
 from approvals.rules.addresses import Mailbox, Refused, check_header, check_mailbox
 from approvals.rules.attachments import Wanted
 
+CLOCKS_S = 60  # by which the clock of a machine that proposes may be behind ours
+OVER = "This time is over. Choose a later one, or leave send_by empty."
 _NOT_KEPT = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -92,3 +94,13 @@ def check_terms(proposal: Proposal) -> Mailbox:
     if isinstance(reply_to, Refused):
         raise Invalid("reply_to", reply_to.reason)
     return sender
+
+
+def refuse_over(proposal: Proposal, now: datetime, *, clocks_s: int = 0) -> None:
+    """Invalid for a new version that nobody could approve any more, because its time to be sent by is over.
+
+    `clocks_s`: so many seconds may be no more than a difference between two clocks. Not to be asked of what is known
+    already, which stays known.
+    """
+    if proposal.send_by is not None and proposal.send_by <= now - timedelta(seconds=clocks_s):
+        raise Invalid("send_by", OVER)

@@ -10,12 +10,22 @@ from django.db.models import Count, QuerySet
 from approvals.models import AudienceRow, Campaign, Delivery, Job, Version
 from approvals.rules.states import DELIVERY
 from approvals.selectors import attachments
+from approvals.selectors.lacking import lacked
 
 AUDIENCE = ("addressable", "duplicate", "suppressed", "refused", "already_sent")
 
 
+def told_with_fields(campaign_id: UUID) -> dict[str, Any]:
+    """As `told`, and how many recipients lack a value for a merge field, and which: that reads all of them."""
+    with transaction.atomic():
+        campaign = told(campaign_id)
+        number, names = lacked(newest_version(campaign_id))
+    campaign["counts"]["lacking"] = number
+    return campaign | {"lacking_fields": names}
+
+
 def told(campaign_id: UUID) -> dict[str, Any]:
-    """This campaign in the shape of the API, as it stands now."""
+    """This campaign in the shape of the API, as it stands now, but for what merge fields lack."""
     with transaction.atomic():
         campaign = Campaign.objects.get(id=campaign_id)
         version = newest_version(campaign_id)

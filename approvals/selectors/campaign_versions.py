@@ -7,19 +7,21 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from approvals.models import Decision, Delivery, Version
 from approvals.rules.states import DELIVERY
 
 TROUBLED = ("in_doubt", "failed")
+WRITTEN = ("sent", "in_doubt", "failed")
 # What is said of a version as a whole.
 _ABOUT = ("approve", "return_campaign", "reject", "cancel_send", "stop")
 
 
 @dataclass(frozen=True, slots=True)
 class VersionFacts:
-    """One version. `counts` are its deliveries by state, `waiting` those in doubt or failed that nobody answered for.
+    """One version. `counts` are its deliveries by state, `waiting` those in doubt or failed that nobody answered for,
+    and `overtaken` how many of the failed a newer version wrote to since.
 
     The proposer's kind and id are those of an actor; both are empty where nobody knows any more.
     """
@@ -33,6 +35,7 @@ class VersionFacts:
     created_at: datetime
     counts: Mapping[str, int]
     waiting: Mapping[str, int]
+    overtaken: int = 0
 
     @property
     def open_troubles(self) -> int:
@@ -62,6 +65,7 @@ def versions_of(campaign_id: UUID) -> tuple[VersionFacts, ...]:
     everything = Delivery.objects.filter(version_id__in=[row.id for row in rows])
     counts = _by_version(everything)
     waiting = _by_version(everything.filter(state__in=TROUBLED, resolved_at=None))
+    since = _by_version(overtaken(campaign_id)) if len(rows) > 1 else {}
     return tuple(
         VersionFacts(
             id=row.id,
@@ -73,9 +77,30 @@ def versions_of(campaign_id: UUID) -> tuple[VersionFacts, ...]:
             created_at=row.created_at,
             counts={state: counts[row.id].get(state, 0) for state in DELIVERY.states},
             waiting=waiting[row.id],
+            overtaken=sum(since.get(row.id, {}).values()),
         )
         for row in rows
     )
+
+
+def overtaken(campaign_id: UUID) -> QuerySet[Delivery]:
+    """The deliveries of this campaign that failed, and whose recipient a newer version of it wrote to."""
+    newer = written_to(campaign_id).filter(version__number__gt=OuterRef("version__number"))
+    return Delivery.objects.filter(
+        Exists(newer), campaign_id=campaign_id, version_id__in=_ids(campaign_id), state="failed"
+    )
+
+
+def written_to(campaign_id: UUID) -> QuerySet[Delivery]:
+    """Within another query, the deliveries by which any version of this campaign wrote to the same recipient."""
+    return Delivery.objects.filter(
+        dedupe_key=OuterRef("dedupe_key"), campaign_id=campaign_id, state__in=WRITTEN
+    )
+
+
+def _ids(campaign_id: UUID) -> QuerySet[Version, Any]:
+    """The way into the index."""
+    return Version.objects.filter(campaign_id=campaign_id).values("id")
 
 
 def number_with(campaign_id: UUID, delivery_id: UUID) -> int | None:

@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 
 from approvals.exceptions import NotFound
@@ -273,21 +272,6 @@ def troubled(version_id: UUID, state: str, *, after: int = 0, size: int) -> tupl
         for row in rows[: size + 1]
     ]
     return found[:size], len(found) > size
-
-
-def lacking(version_id: UUID, names: Sequence[str]) -> tuple[int, UUID | None]:
-    """(how many recipients bring no value for one of these merge fields, the first one's delivery)."""
-    if not names:
-        return 0, None
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "select count(*), (array_agg(d.id order by d.position))[1] from approvals_delivery d"
-            " join approvals_audiencerow a on a.workspace_id = d.workspace_id and a.id = d.audience_row_id"
-            " where d.version_id = %s and a.erased_at is null and not (a.vars::jsonb ?& %s)",
-            [version_id, list(names)],
-        )
-        row: tuple[int, UUID | None] = cursor.fetchone()
-    return row
 
 
 def decisions_of(campaign_id: UUID, *, size: int) -> tuple[list[Entry], bool]:

@@ -18,6 +18,7 @@ from approvals.db.reading import reading
 from approvals.rules.spreadsheets import cell
 from approvals.rules.states import DELIVERY
 from approvals.selectors.contacts import written_condition
+from approvals.selectors.lacking import LACKS
 
 BATCH = 1_000
 LEFT_OUT = ("duplicate", "suppressed", "refused", "already_sent")
@@ -157,8 +158,7 @@ def _asked(of: Of, wanted: Wanted) -> tuple[str, list[str], dict[str, Any]]:
         return _BY_ROW, ["a.state = %(state)s"], {"state": wanted.show}
     everybody = "d.state = any(%(states)s)"
     if wanted.show == "lacking":
-        lacks = "a.erased_at is null and not (a.vars::jsonb ?& %(fields)s)"
-        return _BY_DELIVERY, [everybody, lacks], {"fields": list(wanted.fields)}
+        return _BY_DELIVERY, [everybody, LACKS], {"fields": list(wanted.fields)}
     if wanted.show == "linked":
         return _BY_DELIVERY, [everybody, _LINKED], {}
     if wanted.show == "contacted":

@@ -27,6 +27,7 @@ from approvals.selectors.callbacks import newest
 from approvals.services import decisions, secrets
 
 NO_ADDRESS = "This runtime has no callback address any more."
+UNSIGNED = f"{secrets.UNREADABLE} Then have this told again."
 NOTHING_UNTOLD = "Nothing waits to be told again about this campaign. Reload the page to see where it stands."
 NOBODY_LISTENS = (
     "Its runtime has no callback address, so there is nobody to tell; an admin can say one on Setup."
@@ -46,11 +47,11 @@ class Claim:
 
 
 @transaction.atomic
-def note(*, campaign_id: UUID, type: str, decision_id: UUID | None = None) -> None:
+def note(*, campaign_id: UUID, type: str, decision_id: UUID | None = None, reason: str = "") -> None:
     """News of a campaign as it stands now, for the runtime that proposed it, if that wants to be told.
 
-    Called in the transaction that makes the news, under the campaign's lock and before its entry in the log; the
-    decision may follow until the commit.
+    `reason` says why, where no comment does. Called in the transaction that makes the news, under the campaign's lock
+    and before its entry in the log; the decision may follow until the commit.
     """
     campaign = Campaign.objects.filter(id=campaign_id, runtime__callback_url__gt="").first()
     if campaign is None:
@@ -67,13 +68,16 @@ def note(*, campaign_id: UUID, type: str, decision_id: UUID | None = None) -> No
         number=number,
         decision_id=decision_id,
         type=type,
-        body=body_of(type, at, campaign_counts.told(campaign_id)),
+        body=body_of(type, at, campaign_counts.told(campaign_id), reason=reason),
     )
 
 
 @transaction.atomic
 def claim(*, callback_id: UUID) -> Claim | None:
-    """Take a callback that is due and whose turn it is; None if it is not there to be taken, or nobody listens."""
+    """Take a callback that is due and whose turn it is.
+
+    None if it is not there to be taken, nobody listens, or nothing can be signed: the last two give it up.
+    """
     with connection.cursor() as cursor:
         lease: Any = timedelta(seconds=settings.LEASE_S)  # Django's types do not know that it is an interval
         cursor.execute(
@@ -96,10 +100,10 @@ def claim(*, callback_id: UUID) -> Claim | None:
         return None
     campaign_id, fence, attempts, body = row
     runtime = Runtime.objects.get(id__in=Campaign.objects.filter(id=campaign_id).values("runtime_id"))
-    secret = secrets.unseal(bytes(runtime.signing_secret)) if runtime.callback_url else ""
-    held = Claim(callback_id, fence, attempts, runtime.callback_url, secret, body)
-    if not runtime.callback_url:
-        _give_up(held, NO_ADDRESS)
+    secret = secrets.signing(bytes(runtime.signing_secret))
+    held = Claim(callback_id, fence, attempts, runtime.callback_url, secret or "", body)
+    if not runtime.callback_url or secret is None:
+        _give_up(held, UNSIGNED if runtime.callback_url else NO_ADDRESS)
         return None
     return held
 

@@ -5,19 +5,20 @@ why not, in one transaction with what it proposes: whoever is killed in between 
 found again. What an agent wrote is judged as a body of the machine API is; the call's result makes no difference.
 """
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Max, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
 from approvals import faults
 from approvals.access.actors import CallingRun
-from approvals.exceptions import Invalid, Refusal
+from approvals.exceptions import Refusal
 from approvals.models import CalledCampaign, Event, Job, Run, Version
 from approvals.rules.decisions import IN_PLACE
-from approvals.rules.proposal_body import CalledBody, read_arguments
+from approvals.rules.proposal_body import read_arguments
 from approvals.selectors.payloads import proven
 from approvals.services import payloads, proposals
 
@@ -42,9 +43,12 @@ def settle_next(*, run_id: UUID) -> bool:
     call = _claimed(run_id)
     if call is None:
         return False
+    run, content, unreadable = _counted(call)
     try:
+        if unreadable:
+            raise Refusal(unreadable)
         with transaction.atomic():
-            _propose(call)
+            _propose(call, run, content)
     except Refusal as refusal:
         _settle(call, "refused", why=refusal)
     faults.point("propose.before_commit")
@@ -55,6 +59,7 @@ def settle_next(*, run_id: UUID) -> bool:
 def give_up_next(*, run_id: UUID) -> None:
     """The first call of a run that waits cannot be seen to, for a reason of ours: it is not tried for ever."""
     if call := _claimed(run_id):
+        _counted(call)
         _settle(call, "refused", why=Refusal(UNEXPECTED))
 
 
@@ -74,13 +79,34 @@ def _claimed(run_id: UUID) -> CalledCampaign | None:
     return waiting.select_for_update(skip_locked=True, of=("self",)).order_by("seq").first()
 
 
-def _propose(call: CalledCampaign) -> None:
+def _counted(call: CalledCampaign) -> tuple[Run, Mapping[str, Any], str]:
+    """(its run, what it was called with, why that cannot be used): counted among the calls of its tool, if it is one.
+
+    One that the model was still writing is none: the whole call follows as one of its own, or there never was one.
+    """
+    run = Run.objects.get(id=call.run_id)
+    content, unreadable = _content_of(call)
+    if unreadable != UNFINISHED:
+        call.ordinal = _calls(run, call.tool, before=call.seq) + 1
+    return run, content, unreadable
+
+
+def _content_of(call: CalledCampaign) -> tuple[Mapping[str, Any], str]:
+    """(as it was written down and not otherwise, why it cannot be used)."""
+    event = Event.objects.get(run_id=call.run_id, seq=call.seq)
+    if event.payload_id is None:
+        return {"args": {}}, ""
+    contents, altered = proven({event.payload_id: event.payload_hash or b""})
+    if altered or event.payload_id not in contents:
+        return {}, ALTERED if altered else ERASED
+    content: Mapping[str, Any] = contents[event.payload_id]
+    return content, UNFINISHED if content.get("partial") else ""
+
+
+def _propose(call: CalledCampaign, run: Run, content: Mapping[str, Any]) -> None:
     if call.by_subject:
         raise Refusal(BY_SUBJECT)
-    run = Run.objects.get(id=call.run_id)
-    body = _read(call)
-    call.ordinal = _ordinal(call, run)
-    proposal = body.called(
+    proposal = read_arguments(content.get("args")).called(
         # The same for the same call of each attempt, so that a replay proposes another version and no other campaign.
         external_id=f"{run.lineage_id}/{call.tool}/{call.ordinal}",
         run_id=run.id,
@@ -88,41 +114,40 @@ def _propose(call: CalledCampaign) -> None:
     by = CallingRun(run.runtime_id, run.id, run.external_id, run.agent)
     if _overtaken(run, proposal.external_id):
         raise Refusal(OVERTAKEN)
-    try:
-        campaign, _ = proposals.propose(by=by, proposal=proposal)
-    except Invalid:
-        call.ordinal = None  # whoever is refused tries again: that call is the one that counts
-        raise
+    campaign, _ = proposals.propose(by=by, proposal=proposal)
     digest = proposals.digest_of(by, proposal)
     version = Version.objects.filter(campaign_id=campaign.id, body_digest=digest).latest("number")
     _settle(call, "proposed", version=version)
 
 
-def _read(call: CalledCampaign) -> CalledBody:
-    """What the call asks for, as it was written down and not otherwise."""
-    event = Event.objects.get(run_id=call.run_id, seq=call.seq)
-    if event.payload_id is None:
-        return read_arguments({})
-    contents, altered = proven({event.payload_id: event.payload_hash or b""})
-    if altered:
-        raise Refusal(ALTERED)
-    if event.payload_id not in contents:
-        raise Refusal(ERASED)
-    content: dict[str, Any] = contents[event.payload_id]
-    if content.get("partial"):
-        raise Refusal(UNFINISHED)
-    return read_arguments(content.get("args"))
+def _calls(run: Run, tool: str, *, before: int | None = None) -> int:
+    """How many whole calls of this tool there were, up to this event of the run.
+
+    Those that proposed nothing count too, and those from before the tool was declared: the next attempt may do better
+    with the same call, and each of its calls has to meet its own campaign. A replay in place goes on counting.
+    """
+    rows = CalledCampaign.objects.filter(run_id=run.id, tool=tool)
+    last = rows.filter(ordinal__isnull=False).order_by("-ordinal").first()
+    never_whole = rows.filter(seq=OuterRef("seq"), ordinal=None).exclude(state="pending")
+    replaced = Event.objects.filter(run_id=run.id, type="tool_result", outcome="replaced")
+    further = Event.objects.filter(
+        ~Exists(never_whole),
+        ~Exists(replaced.filter(call_id=OuterRef("call_id"))),
+        **{"run_id": run.id, "type": "tool_call", "origin": "live", "name": tool},
+        seq__gt=last.seq if last else -1,
+    )
+    if before is not None:
+        further = further.filter(seq__lt=before)
+    counted = last.ordinal if last else _calls_before(run, tool)
+    return (counted or 0) + further.count()
 
 
-def _ordinal(call: CalledCampaign, run: Run) -> int:
-    """Which call of this tool it is, from 1. A replay in place goes on where the run it repeats broke off."""
-    while True:
-        calls = CalledCampaign.objects.filter(run_id=run.id, tool=call.tool)
-        last: int | None = calls.aggregate(last=Max("ordinal"))["last"]
-        goes_on = Job.objects.filter(run_id=run.id, decision__kind__in=IN_PLACE).exists()
-        if last is not None or run.replay_of_id is None or not goes_on:
-            return (last or 0) + 1
-        run = Run.objects.get(id=run.replay_of_id)
+def _calls_before(run: Run, tool: str) -> int:
+    """What a replay in place goes on from; 0 for a run that begins anew."""
+    goes_on = Job.objects.filter(run_id=run.id, decision__kind__in=IN_PLACE).exists()
+    if run.replay_of_id is None or not goes_on:
+        return 0
+    return _calls(Run.objects.get(id=run.replay_of_id), tool)
 
 
 def _overtaken(run: Run, external_id: str) -> bool:

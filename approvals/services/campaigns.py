@@ -22,7 +22,7 @@ from approvals.rules.shown import Shown
 from approvals.rules.zones import why_not_at, written, zone_named
 from approvals.selectors.attachments import attached_to
 from approvals.selectors.campaign_counts import newest_version
-from approvals.services import callbacks, decisions
+from approvals.services import callbacks, decisions, overtaken
 from approvals.services.jobs import OPEN, WAITING
 
 # What moves a campaign out of a state in which it waits.
@@ -182,6 +182,7 @@ def stop(*, by: Actor, campaign_id: UUID, shown: Shown, reason: str) -> tuple[De
     skipped = Delivery.objects.filter(campaign_id=campaign.id, state="planned").update(
         state="skipped", settled_at=Now(), reply=f"Stopped by {by.name}."
     )
+    overtaken.settle(campaign.id)
     Campaign.objects.filter(id=campaign.id).update(status="stopped", finished_at=Now())
     return record(by, "stop", campaign, shown, {"reason": reason, "skipped": skipped}), False
 

@@ -111,9 +111,12 @@ def _checked(held: Claim, run: Run) -> Order | StreamOrder:
 
 
 def _order(held: Claim, run: Run, given: Any) -> Order:
+    secret = secrets.signing(bytes(run.runtime.signing_secret))
+    if secret is None:  # however often a worker tries
+        raise _Refused(f"{secrets.UNREADABLE} Nothing was started; then decide again.")
     return Order(
         base_url=run.runtime.base_url,
-        secret=secrets.unseal(bytes(run.runtime.signing_secret)),
+        secret=secret,
         allowed_hosts=allowed_hosts(),
         job_id=held.job_id,
         payload={

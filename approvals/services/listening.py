@@ -1,9 +1,10 @@
-"""Where a runtime listens for what became of the campaigns that it proposed."""
+"""Where a runtime listens for what became of the campaigns that it proposed, and with which secret it is told."""
 
 from django.db import transaction
 from django.db.models.functions import Now
 
 from approvals.access.actors import Actor
+from approvals.exceptions import Conflict
 from approvals.models import Callback, Campaign, Runtime
 from approvals.rules import webhooks
 from approvals.rules.urls import callback_url_given
@@ -29,6 +30,26 @@ def set_callback(*, by: Actor, runtime: str, callback_url: str) -> AddedRuntime:
     if found.callback_url:
         _try_at_once(found)
     setup.log(by, "runtime_changed", found.id, {"name": found.name, "callback_url": found.callback_url})
+    return AddedRuntime(found, secret)
+
+
+@transaction.atomic
+def new_secret(*, by: Actor, runtime: str) -> AddedRuntime:
+    """Another secret in place of the one with which requests to this runtime are signed, to be shown once.
+
+    For the owner of the tables alone (Postgres refuses everybody else), where the old one got known or cannot be read
+    any more. What could not be told is tried at once. NotFound, NotAllowed, Conflict where nothing is signed.
+    """
+    setup.may_set_up(by)
+    found = setup.runtime_named(runtime)
+    if not found.signing_secret:
+        raise Conflict(f"Nothing is signed for {found.name}; `runtime set-callback` gives it a secret.")
+    secret = webhooks.new_secret()
+    found.signing_secret = secrets.seal(secret)
+    found.save(update_fields=["signing_secret"])
+    if found.callback_url:
+        _try_at_once(found)
+    setup.log(by, "runtime_changed", found.id, {"name": found.name, "signing_secret": "made anew"})
     return AddedRuntime(found, secret)
 
 

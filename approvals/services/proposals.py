@@ -7,6 +7,7 @@ same campaign, so an agent that crashed and words its text anew does not propose
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 
 from approvals.access.actors import Actor, CallingRun, Proposer
 from approvals.access.campaigns import campaigns_of, require_may_propose
@@ -16,10 +17,10 @@ from approvals.access.runs import run_for_bearer
 from approvals.db.binding import current_workspace
 from approvals.db.violations import violated
 from approvals.exceptions import Conflict, Invalid, NotFound
-from approvals.models import Campaign, Dataset, Runtime, Version
+from approvals.models import Campaign, Dataset, Runtime, Version, Workspace
 from approvals.rules.addresses import Mailbox
 from approvals.rules.digests import canonical
-from approvals.rules.proposals import Proposal, body_of, check_terms
+from approvals.rules.proposals import CLOCKS_S, Proposal, body_of, check_terms, refuse_over
 from approvals.rules.shown import Shown
 from approvals.selectors.campaign_counts import newest_version
 from approvals.services import filling, versions
@@ -59,7 +60,7 @@ def _propose(by: Proposer, proposal: Proposal, sender: Mailbox) -> tuple[Campaig
         _refuse_replaced(campaign, known_as)
         return campaign, False
     refuse_closed(campaign)
-    _refuse_list(by, proposal)
+    _refuse_unusable(by, proposal)
     versions.renew(campaign, proposal, by=by, sender=sender, body_digest=digest)
     return campaign, True
 
@@ -87,7 +88,7 @@ def revise(*, by: Actor, campaign_id: UUID, shown: Shown, proposal: Proposal) ->
         if newest.digest != shown.digest:
             raise another_version(newest)
         refuse_closed(campaign)
-        _refuse_list(by, proposal)
+        _refuse_unusable(by, proposal)
         versions.renew(campaign, proposal, by=by, sender=sender, body_digest=digest)
         return campaign
 
@@ -117,7 +118,7 @@ def refuse_closed(campaign: Campaign) -> None:
 
 
 def _begin(by: Proposer, proposal: Proposal, sender: Mailbox, digest: str) -> Campaign:
-    _refuse_list(by, proposal)
+    _refuse_unusable(by, proposal)
     campaign = Campaign.objects.create(
         workspace_id=current_workspace(),
         runtime_id=None if isinstance(by, Actor) else by.runtime_id,
@@ -132,8 +133,11 @@ def _begin(by: Proposer, proposal: Proposal, sender: Mailbox, digest: str) -> Ca
     return campaign
 
 
-def _refuse_list(by: Proposer, proposal: Proposal) -> None:
-    """Invalid for a list that cannot be used, or not by them."""
+def _refuse_unusable(by: Proposer, proposal: Proposal) -> None:
+    """Invalid for a new version whose time is over, or whose list cannot be used, or not by them."""
+    if proposal.send_by is not None:
+        now = Workspace.objects.values_list(Now(), flat=True).get()
+        refuse_over(proposal, now, clocks_s=0 if isinstance(by, Actor) else CLOCKS_S)
     if proposal.dataset_id is not None:
         filling.usable(_list_of(by, proposal.dataset_id), proposal.where)
 

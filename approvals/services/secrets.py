@@ -10,6 +10,13 @@ from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from approvals.rules import webhooks
+
+UNREADABLE = (
+    "The signing secret of this runtime cannot be read here, so nothing can be signed for it. Whoever runs Secondlook"
+    " starts it with the FIELD_KEY under which the secret was stored, or sets the secret anew (`runtime new-secret`)"
+    " and gives it to the runtime."
+)
 _UUID_BYTES, _MAC_BYTES = 16, 16
 TOKEN_PREFIX = "sl_"  # noqa: S105 - a mark by which a leaked token can be recognised, not a secret
 
@@ -32,6 +39,16 @@ def unseal(sealed: bytes | memoryview) -> str:
         return _fernet().decrypt(bytes(sealed)).decode()
     except InvalidToken as error:
         raise ImproperlyConfigured("FIELD_KEY is not the key that this secret was stored with.") from error
+
+
+def signing(sealed: bytes) -> str | None:
+    """The stored secret that requests are signed with; None where it cannot be read, or signs nothing."""
+    try:
+        secret = unseal(sealed)
+        webhooks.sign(secret, "readable", 0, b"")
+    except (ImproperlyConfigured, ValueError):
+        return None
+    return secret
 
 
 def new_token() -> tuple[str, bytes, str]:

@@ -10,12 +10,13 @@ from django.db.models import Exists, OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast, Now
 
 from approvals.models import Campaign, Decision, Delivery, Job, Member, Version, Workspace
-from approvals.rules.callbacks import FINISHED
+from approvals.rules.callbacks import APPROVER_LEFT, FINISHED, NOT_BEGUN, NOT_THE_APPROVED, SEND_BY_OVER
+from approvals.rules.callbacks import OVERDUE as TOLD_OVERDUE
 from approvals.rules.content import Content
 from approvals.rules.decisions import TOO_LATE
 from approvals.rules.permissions import allowed
 from approvals.selectors.attachments import content_of
-from approvals.services import callbacks, jobs
+from approvals.services import callbacks, jobs, overtaken
 from approvals.services.jobs import Claim
 
 PATIENCE = 4  # how many times longer each wait for one recipient is than the one before it
@@ -67,9 +68,10 @@ def begin(*, held: Claim) -> Sealed | None:
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return None
+    overtaken.settle(campaign.id)
     version = _version_of(held)
     if not Decision.objects.filter(jobs__id=held.job_id, digest=version.digest).exists():
-        _not_begun(held, campaign, CHANGED)
+        _not_begun(held, campaign, CHANGED, told=NOT_THE_APPROVED)
         return None
     if held.delivery_id is None and _is_replaced(version):
         _end_replaced(held, campaign)
@@ -102,12 +104,13 @@ def _may_begin(held: Claim, campaign: Campaign) -> bool:
     if campaign.status == "approved":
         if Campaign.objects.filter(id=campaign.id, send_by__lt=Now()).exists():
             # Approved in time, but no worker took it in time: a person decides again.
-            _not_begun(held, campaign, f"Nothing was sent. {TOO_LATE}")
+            _not_begun(held, campaign, f"Nothing was sent. {TOO_LATE}", told=SEND_BY_OVER)
         elif who := _left_the_role(held):
-            _not_begun(held, campaign, LEFT_THE_ROLE.format(name=who))
+            _not_begun(held, campaign, LEFT_THE_ROLE.format(name=who), told=APPROVER_LEFT)
         elif due_at := _overdue_since(held):
             hours = f"{settings.START_OVERDUE_S / 3600:g} h"
-            jobs.pause(held, outcome=OVERDUE.format(at=f"{due_at:%Y-%m-%d %H:%M} UTC", hours=hours))
+            if jobs.pause(held, outcome=OVERDUE.format(at=f"{due_at:%Y-%m-%d %H:%M} UTC", hours=hours)):
+                callbacks.note(campaign_id=campaign.id, type=NOT_BEGUN, reason=TOLD_OVERDUE)
         else:
             Campaign.objects.filter(id=campaign.id).update(status="sending")
             return True
@@ -123,10 +126,14 @@ def _may_begin(held: Claim, campaign: Campaign) -> bool:
     return campaign.status == "sending"
 
 
-def _not_begun(held: Claim, campaign: Campaign, why: str) -> None:
-    """The job ends before anything was sent, and the campaign waits for a decision again."""
-    approved_one = Campaign.objects.filter(id=campaign.id, status="approved")
-    jobs.finish(held, "failed", why, then=lambda: approved_one.update(status="pending"))
+def _not_begun(held: Claim, campaign: Campaign, why: str, *, told: str) -> None:
+    """The job ends before anything was sent, and the campaign waits for a decision again: `told` to its agent."""
+
+    def waits_again() -> None:
+        if Campaign.objects.filter(id=campaign.id, status="approved").update(status="pending"):
+            callbacks.note(campaign_id=campaign.id, type=NOT_BEGUN, reason=told)
+
+    jobs.finish(held, "failed", why, then=waits_again)
 
 
 def _version_of(held: Claim) -> Version:
@@ -164,6 +171,7 @@ def end_batch(*, held: Claim, trouble: Trouble | None = None, pace_s: float = 0)
     campaign = Campaign.objects.select_for_update(no_key=True).get(id=held.target_id)
     if not jobs.is_ours(held):
         return "lost"
+    overtaken.settle(campaign.id)
     if held.delivery_id is None and (elsewhere := _ended_elsewhere(held, campaign)):
         return elsewhere
     left = _left(held)

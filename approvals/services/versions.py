@@ -14,12 +14,13 @@ from approvals.access.actors import Actor, Proposer
 from approvals.models import AudienceRow, Campaign, Dataset, Delivery, Job, Version
 from approvals.models.delivery import MAY_HAVE_IT
 from approvals.rules.addresses import Address, Mailbox, Refused, check_address, check_header
+from approvals.rules.callbacks import REVISED
 from approvals.rules.digests import canonical, version_digest
 from approvals.rules.messages import merge, message_id_of
 from approvals.rules.proposals import Proposal, Recipient
 from approvals.selectors.campaign_counts import newest_version
 from approvals.selectors.suppressions import suppressed_among
-from approvals.services import attachments, decisions, filling
+from approvals.services import attachments, callbacks, decisions, filling, overtaken
 from approvals.services.importing import ON_THE_LIST
 from approvals.services.jobs import OPEN, WAITING
 
@@ -48,12 +49,17 @@ def renew(
     skipped = unsent.exclude(id__in=again.values("delivery_id")).update(
         state="skipped", settled_at=Now(), reply=said
     )
+    overtaken.settle(campaign.id)
     campaign.status, campaign.finished_at, campaign.comment = "pending", None, ""
     campaign.name, campaign.purpose, campaign.send_by = proposal.name, proposal.purpose, proposal.send_by
     campaign.run_id = proposal.run_id or campaign.run_id  # a person's version stays that run's campaign
     campaign.save(update_fields=["status", "finished_at", "comment", "name", "purpose", "send_by", "run_id"])
     version = make(campaign, proposal, number=number, by=by, sender=sender, body_digest=body_digest)
+    decision_id = uuid4()
+    if isinstance(by, Actor):  # a runtime knows of what it proposes itself
+        callbacks.note(campaign_id=campaign.id, type=REVISED, decision_id=decision_id)
     decisions.record(
+        id=decision_id,
         by=_actor(by),
         kind="new_version",
         target_kind="campaign",

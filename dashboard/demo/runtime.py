@@ -137,8 +137,10 @@ class Runtime:
         """Say what became of a campaign, once however often it is told."""
         about = news.get("data")
         if isinstance(about, dict) and self._state.take(message_id):
-            comment = f" {about['comment']}" if about.get("comment") else ""
-            self._say(f"The campaign {about.get('external_id')} is {about.get('status')} now.{comment}")
+            why = about.get("reason") or about.get("comment")
+            self._say(
+                f"The campaign {about.get('external_id')} is {about.get('status')} now.{f' {why}' if why else ''}"
+            )
 
     def _play(self, script: Script, run_id: str, given: Mapping[str, Any]) -> None:
         journal = Journal(self._api, run_id)

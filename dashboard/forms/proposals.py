@@ -13,7 +13,6 @@ from uuid import UUID, uuid4
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils import timezone
 
 from approvals.exceptions import Invalid
 from approvals.rules.addresses import Refused, check_header, check_mailbox, check_recipient
@@ -120,13 +119,6 @@ class ProposalForm(forms.Form):
         help_text="Optional: after this it cannot be approved any more.",
         error_messages={"invalid": "Write a day and a time, such as 2026-05-04 13:30."},
     )
-
-    def clean_send_by(self) -> Any:
-        """A time that is still to come, or none."""
-        at = self.cleaned_data["send_by"]
-        if at is not None and at <= timezone.now():
-            raise ValidationError("This time is over. Choose a later one, or leave it empty.")
-        return at
 
     def told(self, *, external_id: str) -> Proposal:
         """The proposal as the services take it; only of a form that is valid."""

@@ -12,7 +12,7 @@ from approvals.exceptions import Invalid
 from approvals.rules.attachments import Attached
 from approvals.rules.content import Content, envelope_for
 from approvals.rules.decisions import ERASED
-from approvals.rules.messages import Envelope, build, leave_out, merge
+from approvals.rules.messages import Envelope, build, leave_out
 from approvals.selectors.campaigns import CampaignFacts, Recipient
 from approvals.services.suppressions import link_for
 from dashboard.forms import campaigns as form
@@ -77,12 +77,6 @@ def message_to(recipient: Recipient, content: Content, now: datetime) -> Made:
         return Made(envelope, tuple(sorted(missing)), build(envelope))
     except Invalid as invalid:
         return Made(envelope, tuple(sorted(missing)), b"", invalid.text)
-
-
-def fields_of(content: Content) -> Sequence[str]:
-    """The names of every merge field of a content."""
-    parts = (content.subject, content.text, content.html)
-    return sorted(set().union(*(merge(part, {})[1] for part in parts)))
 
 
 def preview_of(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from approvals.rules.content import fields_of
 from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms.shown import pack
 from dashboard.presenters.build_datasets import counted
-from dashboard.presenters.build_message import fields_of
 from dashboard.presenters.parts import NOTHING, Fact, Link, Trail
 from dashboard.presenters.places import Places
 from dashboard.presenters.proposals import ChoosePage, ReadyList, WritePage

@@ -205,10 +205,18 @@ def tally_of(one: VersionFacts) -> str:
 
 def _rest_of(one: VersionFacts, *states: str) -> list[str]:
     return [
-        f"{count(one.counts[state])} {words}"
+        f"{count(one.counts[state])} {words}{_since(one) if state == 'failed' else ''}"
         for state, words, _ in _STATES
         if state in states and one.counts[state]
     ]
+
+
+def _since(one: VersionFacts) -> str:
+    """To how many of those who failed a newer version wrote since."""
+    if not one.overtaken:
+        return ""
+    which = "" if one.overtaken == one.counts["failed"] else f"{count(one.overtaken)} of them "
+    return f" ({which}written to since)"
 
 
 def earlier_of(facts: CampaignFacts) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from approvals.rules.callbacks import FINISHED, TYPES
+from approvals.rules.callbacks import FINISHED, NOT_BEGUN, REVISED, TYPES
 from approvals.selectors.callbacks import Untold
 from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms.shown import pack
@@ -24,6 +24,8 @@ _NEWS: Mapping[str, str] = {
     TYPES["resume_send"]: "it goes on",
     TYPES["stop"]: "it was stopped",
     FINISHED: "its sending is over",
+    REVISED: "somebody proposed another version of it",
+    NOT_BEGUN: "it did not go out after its approval",
 }
 
 

@@ -7,9 +7,11 @@ from django.utils import timezone
 from approvals.access.actors import Actor
 from approvals.access.desk import campaign_for
 from approvals.exceptions import NotFound
+from approvals.rules.content import fields_of
 from approvals.selectors import campaigns as selectors
 from approvals.selectors.campaign_versions import TROUBLED, VersionFacts, number_with
 from approvals.selectors.campaigns import CampaignFacts
+from approvals.selectors.lacking import lacking
 from dashboard.forms import campaigns as forms
 from dashboard.presenters import build_message
 from dashboard.presenters.build_campaign import Listed, Troubles
@@ -51,7 +53,7 @@ def listed(facts: CampaignFacts, asked: forms.Asked) -> Listed:
     """What stands under *Who gets it*."""
     return Listed(
         excluded=selectors.excluded(facts.version_id, after=asked.excluded, size=SIZE),
-        lacking=selectors.lacking(facts.version_id, build_message.fields_of(facts.content)),
+        lacking=lacking(facts.version_id, fields_of(facts.content)),
     )
 
 

@@ -7,11 +7,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from approvals.access.desk import campaign_for
+from approvals.rules.content import fields_of
 from approvals.selectors import campaigns, recipients
 from approvals.selectors.contacts import contacts_by_delivery
 from dashboard.forms import recipients as forms
 from dashboard.middleware import PageRequest
-from dashboard.presenters.build_message import fields_of
 from dashboard.presenters.build_recipients import recipients_page
 from dashboard.presenters.places import Places
 from dashboard.views.shell import render_page

@@ -4,11 +4,11 @@ from datetime import datetime
 
 from django.conf import settings
 
+from approvals.rules.content import fields_of
 from approvals.selectors import compared, contacts, recipients
 from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms import campaigns as forms
 from dashboard.presenters import build_review
-from dashboard.presenters.build_message import fields_of
 from dashboard.presenters.build_review import Compared
 from dashboard.presenters.places import Places
 from dashboard.presenters.review import Review

@@ -7,11 +7,15 @@ from django.db import transaction
 
 from approvals.db.binding import bind
 from approvals.models import AudienceRow, Campaign, Delivery, Runtime, Version
+from approvals.rules.content import fields_in
+from approvals.selectors import lacking as selectors
+from approvals.services import proposals
 from tests.api.world import Caller, a_caller, a_campaign, a_runtime, stored
 
 pytestmark = pytest.mark.usefixtures("database")
 
 NOBODY_LEFT_OUT = {"duplicate": 0, "suppressed": 0, "refused": 0, "already_sent": 0}
+NOBODY_LACKS = {"lacking": 0}
 NOTHING_SENT = {"attempting": 0, "sent": 0, "failed": 0, "in_doubt": 0, "skipped": 0}
 
 
@@ -27,10 +31,13 @@ def propose(caller: Caller, **changes: Any) -> dict[str, Any]:
 
 def test_a_campaign_waits_for_a_person(caller: Caller) -> None:
     told = propose(caller)
-    assert set(told) == {"id", "status", "version", "digest", "counts"}
+    assert set(told) == {"id", "status", "version", "digest", "counts", "lacking_fields"}
     assert (told["status"], told["version"]) == ("pending", 1)
     assert len(told["digest"]) == 64
-    assert told["counts"] == {"total": 2, "addressable": 2, "planned": 2} | NOBODY_LEFT_OUT | NOTHING_SENT
+    assert (
+        told["counts"]
+        == {"total": 2, "addressable": 2, "planned": 2} | NOBODY_LEFT_OUT | NOBODY_LACKS | NOTHING_SENT
+    )
 
 
 def test_it_is_told_with_status_comment_and_counts(caller: Caller) -> None:
@@ -48,7 +55,7 @@ def test_it_is_told_with_status_comment_and_counts(caller: Caller) -> None:
         "digest": proposed["digest"],
         "counts": proposed["counts"],
     }
-    assert told["send_by"] == "2026-06-01T06:00:00Z"
+    assert told["send_by"] == "2999-06-01T06:00:00Z"
 
 
 def test_deliveries_are_counted_by_state(caller: Caller) -> None:
@@ -60,14 +67,62 @@ def test_deliveries_are_counted_by_state(caller: Caller) -> None:
         "total": 3,
         "addressable": 3,
         "planned": 2,
-    } | NOBODY_LEFT_OUT | NOTHING_SENT | {"skipped": 1}
+    } | NOBODY_LEFT_OUT | NOBODY_LACKS | NOTHING_SENT | {"skipped": 1}
+
+
+FIELDS = {"subject": "{{ first_name }}", "text": "{{ seat }} {{ time }}", "html": "<p>{{ seat }}</p>"}
+
+
+def with_values(*values: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"email": f"a{n}@shop.example.com", "vars": given} for n, given in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("values", "lacking", "names"),
+    [
+        ([{"first_name": "A", "seat": 1, "time": ""}], 0, []),
+        ([{"first_name": "A", "seat": 0, "time": False, "more": "x"}], 0, []),
+        ([{}], 1, ["first_name", "seat", "time"]),
+        ([{"first_name": "A", "seat": 1}, {"time": "9", "seat": 1}, {"Seat": 1}], 3, ["first_name", "seat", "time"]),
+        ([{"first_name": "A", "seat": 1, "time": "9"}, {"first_name": "A", "seat": 1}], 1, ["time"]),
+    ],
+)  # fmt: skip
+def test_F05_it_tells_how_many_lack_a_value_and_of_which_fields_as_the_page_does(
+    caller: Caller, values: list[dict[str, Any]], lacking: int, names: list[str]
+) -> None:
+    proposed = propose(caller, recipients=with_values(*values), **FIELDS)
+    assert (proposed["counts"]["lacking"], proposed["lacking_fields"]) == (lacking, names)
+    told = caller.get(f"/campaigns/{proposed['id']}").json
+    assert (told["counts"], told["lacking_fields"]) == (proposed["counts"], names)
+    with bind(caller.workspace_id), transaction.atomic():
+        version = Version.objects.get()
+        fields = fields_in(version.subject_line, version.text, version.html)
+        assert selectors.lacking(version.id, fields)[0] == lacking
+
+
+def test_F05_whoever_gets_nothing_lacks_nothing_and_without_fields_nobody_does(caller: Caller) -> None:
+    nobody = [
+        {"email": "nobody", "vars": {}},
+        {"email": "ann@shop.example.com", "vars": {"first_name": "Ann"}},
+    ]
+    assert propose(caller, recipients=nobody)["counts"]["lacking"] == 0
+    plain = {"subject": "Hello", "text": "Hello { name } {{}", "html": None}
+    told = propose(caller, recipients=with_values({}), **plain)
+    assert (told["counts"]["lacking"], told["lacking_fields"]) == (0, [])
+
+
+def test_F05_it_is_told_of_the_newest_version_alone(caller: Caller) -> None:
+    body = a_campaign(recipients=with_values({}))
+    assert caller.post("/campaigns", body).json["counts"]["lacking"] == 1
+    better = caller.post("/campaigns", body | {"recipients": with_values({"first_name": "Ann"})}).json
+    assert (better["version"], better["counts"]["lacking"], better["lacking_fields"]) == (2, 0, [])
 
 
 def test_the_same_body_again_is_the_same_campaign(caller: Caller) -> None:
     body = a_campaign()
     first = caller.post("/campaigns", body)
     before = stored(caller.workspace_id)
-    again = caller.post("/campaigns", body | {"send_by": "2026-06-01T06:00:00Z"})
+    again = caller.post("/campaigns", body | {"send_by": "2999-06-01T06:00:00Z"})
     assert (first.status, again.status) == (201, 200)
     assert again.json == first.json
     assert stored(caller.workspace_id) == before
@@ -110,6 +165,51 @@ def test_D12_a_body_that_was_replaced_is_refused_and_changes_nothing(caller: Cal
     assert stored(caller.workspace_id) == before
 
 
+OVER = "2001-06-01T06:00:00Z"
+
+
+def test_a_time_that_is_over_is_refused_at_its_field_and_leaves_nothing(caller: Caller) -> None:
+    before = stored(caller.workspace_id)
+    answer = caller.post("/campaigns", a_campaign(send_by=OVER))
+    assert answer.problem == (422, "invalid", "send_by")
+    assert answer.json["detail"] == "This time is over. Choose a later one, or leave send_by empty."
+    assert stored(caller.workspace_id) == before
+
+
+def test_another_version_with_a_time_that_is_over_changes_nothing(caller: Caller) -> None:
+    body = a_campaign()
+    first = caller.post("/campaigns", body).json
+    before = stored(caller.workspace_id)
+    assert caller.post("/campaigns", body | {"send_by": OVER}).problem == (422, "invalid", "send_by")
+    assert stored(caller.workspace_id) == before
+    assert caller.get(f"/campaigns/{first['id']}").json["version"] == 1
+
+
+def test_D12_the_same_body_is_known_however_late_it_comes_again(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = a_campaign(send_by=OVER)
+    with monkeypatch.context() as then:
+        then.setattr(proposals, "refuse_over", lambda *_, **__: None)  # when its time was still to come
+        first = caller.post("/campaigns", body)
+    again = caller.post("/campaigns", body)
+    assert (first.status, again.status) == (201, 200)
+    assert again.json == first.json
+    assert caller.post("/campaigns", body | {"subject": "Other"}).problem == (422, "invalid", "send_by")
+    newer = caller.post("/campaigns", body | {"send_by": None})
+    assert newer.json["version"] == 2
+    assert caller.post("/campaigns", body).problem == (409, "version_replaced", "external_id")
+
+
+def test_a_closed_campaign_says_so_before_it_looks_at_the_time(caller: Caller) -> None:
+    body = a_campaign()
+    first = caller.post("/campaigns", body).json
+    with bind(caller.workspace_id), transaction.atomic():
+        Campaign.objects.filter(id=first["id"]).update(status="rejected")
+    answer = caller.post("/campaigns", body | {"send_by": OVER})
+    assert answer.problem == (409, "external_id_conflict", "external_id")
+
+
 @pytest.mark.parametrize("status", ["rejected", "finished"])
 def test_a_closed_campaign_takes_no_other_version_and_says_why(caller: Caller, status: str) -> None:
     body = a_campaign()
@@ -150,7 +250,7 @@ def test_who_cannot_be_addressed_is_excluded_with_the_reason(caller: Caller) -> 
     proposed = propose(caller, recipients=recipients(*given))
     assert proposed["counts"] == {
         "total": 13, "addressable": 2, "duplicate": 2, "suppressed": 0, "refused": 9, "already_sent": 0, "planned": 2,
-    } | NOTHING_SENT  # fmt: skip
+    } | NOBODY_LACKS | NOTHING_SENT  # fmt: skip
     with bind(caller.workspace_id), transaction.atomic():
         rows = list(AudienceRow.objects.order_by("position"))
         deliveries = list(Delivery.objects.order_by("position"))

@@ -196,7 +196,7 @@ class TestProposing:
         assert answer.json["digest"] == version.digest == version_digest(
             headers={
                 "version": "1", "name": body["name"],
-                "purpose": body["purpose"], "send_by": "2026-06-01T06:00:00+00:00",
+                "purpose": body["purpose"], "send_by": "2999-06-01T06:00:00+00:00",
                 "from": body["from"], "reply_to": body["reply_to"], "subject": body["subject"],
             },
             text=body["text"], html=body["html"], recipients=told,

@@ -153,7 +153,7 @@ def a_campaign(**changes: Any) -> dict[str, Any]:
         "external_id": f"campaign-{uuid4().hex}",
         "name": "Spring offers",
         "purpose": "Customers who asked for news.",
-        "send_by": "2026-06-01T08:00:00+02:00",
+        "send_by": "2999-06-01T08:00:00+02:00",
         "from": "Shop <news@shop.example.com>",
         "reply_to": "help@shop.example.com",
         "subject": "New in spring, {{ first_name }}",

@@ -39,6 +39,12 @@ def test_it_is_what_an_agent_needs_to_go_on_and_nothing_else() -> None:
     }
 
 
+def test_it_says_why_where_nobodys_comment_does() -> None:
+    data = json.loads(body_of("campaign.not_begun", AT, CAMPAIGN, reason="Its send_by was over."))["data"]
+    assert data["reason"] == "Its send_by was over."
+    assert data.keys() == {"id", "external_id", "version", "status", "comment", "counts", "reason"}
+
+
 def test_it_is_the_same_text_each_time_in_whatever_zone_the_clock_was_read() -> None:
     elsewhere = AT.astimezone(timezone(timedelta(hours=10)))
     assert body_of("campaign.returned", elsewhere, CAMPAIGN) == body_of("campaign.returned", AT, CAMPAIGN)

@@ -1,121 +1,22 @@
 """What a run calls to be proposed is proposed once, as a version of one campaign, or said to be unusable."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import transaction
 
-from approvals.access.actors import Actor, operator
-from approvals.db.binding import bind
 from approvals.models import (
     AudienceRow,
     Campaign,
     Decision,
     Event,
-    Job,
     Payload,
-    Run,
     Version,
 )
-from approvals.rules.observed import Line
-from approvals.rules.shown import Shown
-from approvals.selectors.called import Called, called_by
-from approvals.services import called, campaign_tools, campaigns, erasure, lines, sweep
-from approvals.tasks import propose
-from tests.api.world import AT, Caller, a_caller, a_runtime, with_subject
-from tests.house import decided
-
-Owner = Callable[[], AbstractContextManager[None]]
-
-TOOL = "propose_campaign"
-ADA = operator("a test")
-MIA = Actor("member", "7", "Mia", ("reviewer",), "password")
-ARGS: dict[str, Any] = {
-    "from": "Shop <news@shop.example.com>",
-    "subject": "Hello {{ name }}",
-    "text": "Dear {{ name }}",
-    "recipients": [
-        {"email": "ann@shop.example.com", "vars": {"name": "Ann"}},
-        {"email": "nobody", "vars": {}},
-    ],
-}
-
-
-class Shop:
-    """A runtime with one declared tool, whoever reports for it, and a worker that is woken by hand."""
-
-    def __init__(self) -> None:
-        self.runtime = a_runtime(name="shop", campaign_tools=[TOOL])
-        self.caller = a_caller(self.runtime)
-
-    def read(self, query: Callable[[], Any]) -> Any:
-        with bind(self.runtime.workspace_id), transaction.atomic():
-            return query()
-
-    def run(self, **changes: Any) -> str:
-        return self.caller.open_run(agent="writer", **changes)
-
-    def call(self, run_id: str, seq: int = 1, *, by: Caller | None = None, **changes: Any) -> None:
-        """The run calls the declared tool, and a worker sees to it."""
-        (by or self.caller).report(run_id, a_call(seq, **changes))
-        self.work(run_id)
-
-    def work(self, run_id: str) -> None:
-        propose.execute.apply(args=[run_id], kwargs={"workspace": str(self.runtime.workspace_id)}, throw=True)
-
-    def end(self, run_id: str, seq: int) -> None:
-        self.caller.report(run_id, {"type": "ended", "seq": seq, "at": AT, "outcome": "failed"})
-
-    def replay(self, of: str, *, kind: str = "") -> str:
-        """Another attempt of a run; released by a decision of this kind, where that matters."""
-        run: Run = self.read(lambda: Run.objects.get(id=of))
-        id, decision = uuid4(), uuid4()
-        with bind(run.workspace_id), transaction.atomic():
-            Run.objects.create(
-                id=id, workspace_id=run.workspace_id, runtime_id=run.runtime_id, external_id=f"replay {id}",
-                agent=run.agent, subject=run.subject, session_id=run.session_id, replay_of_id=run.id,
-                lineage_id=run.lineage_id, input_payload_id=run.input_payload_id, input_hash=run.input_hash,
-                body_digest="",
-            )  # fmt: skip
-            if kind:
-                Job.objects.create(
-                    workspace_id=run.workspace_id,
-                    decision_id=decision,
-                    kind="replay",
-                    run_id=id,
-                    status="queued",
-                )
-                decided(id=decision, kind=kind, target_kind="run", target_id=run.id, item_id=run.lineage_id)
-        return str(id)
-
-    def became(self, run_id: str) -> dict[int, Called]:
-        return dict(self.read(lambda: called_by(UUID(run_id))))
-
-    def campaigns(self) -> list[tuple[str, int]]:
-        """(name, versions) of each campaign, as they were proposed."""
-        found = self.read(lambda: list(Campaign.objects.order_by("created_at")))
-        return [(one.name, self.versions(one)) for one in found]
-
-    def versions(self, campaign: Campaign) -> int:
-        return int(self.read(Version.objects.filter(campaign_id=campaign.id).count))
-
-    def waiting(self) -> list[UUID]:
-        """The runs whose calls the clock would wake a worker for."""
-        due = sweep.due(at_most=500)
-        return [
-            item.id
-            for item in due
-            if item.kind == "propose" and item.workspace_id == self.runtime.workspace_id
-        ]
-
-
-def a_call(seq: int, **changes: Any) -> dict[str, Any]:
-    given = {"type": "tool_call", "seq": seq, "at": AT, "call_id": f"c{seq}", "name": TOOL, "args": ARGS}
-    return given | changes
+from approvals.selectors.called import Called
+from approvals.services import called, campaign_tools, erasure
+from tests.api.world import with_subject
+from tests.services.shop import ADA, ARGS, Owner, Shop, a_call, approve, reject
 
 
 @pytest.fixture
@@ -196,46 +97,26 @@ def test_a_replay_with_the_same_words_leaves_campaign_and_approval_as_they_are(s
     assert shop.became(again)[1].version == 1
 
 
-def test_the_second_call_of_a_run_is_another_campaign_and_that_of_its_replay_the_same_one(shop: Shop) -> None:
+def test_D12_a_replay_that_calls_the_same_when_its_time_is_over_is_known(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = ARGS | {"send_by": "2001-05-04T13:30:00Z"}
     run = shop.run()
-    shop.call(run, 1, args=ARGS | {"name": "First"})
-    shop.call(run, 2, args=ARGS | {"name": "Second"})
-    assert shop.campaigns() == [("First", 1), ("Second", 1)]
-    shop.end(run, 3)
+    with monkeypatch.context() as then:
+        then.setattr(called.proposals, "refuse_over", lambda *_, **__: None)  # when it was still to come
+        shop.call(run, args=over)
+    shop.end(run, 2)
     again = shop.replay(run)
-    shop.call(again, 1, args=ARGS | {"name": "First"})
-    shop.call(again, 2, args=ARGS | {"name": "Second, better"})
-    assert shop.campaigns() == [("First", 1), ("Second, better", 2)]
-
-
-def test_a_call_that_could_not_be_used_does_not_count_so_its_correction_is_the_first(shop: Shop) -> None:
-    run = shop.run()
-    shop.call(run, 1, args=ARGS | {"subject": ""})
-    shop.call(run, 2)
-    shop.end(run, 3)
-    again = shop.replay(run)
-    shop.call(again, args=ARGS | {"text": "at once"})
-    assert shop.campaigns() == [("Hello {{ name }}", 2)]
+    shop.call(again, args=over)
+    assert shop.became(again)[1].version == 1
+    shop.call(again, 2, args=over | {"text": "Other"})
+    assert shop.became(again)[2].field == "send_by"
 
 
 def test_an_external_id_of_its_own_is_the_key_whatever_run_says_it(shop: Shop) -> None:
     shop.call(shop.run(), args=ARGS | {"external_id": "spring"})
     shop.call(shop.run(), args=ARGS | {"external_id": "spring", "text": "again"})
     assert shop.campaigns() == [("Hello {{ name }}", 2)]
-
-
-@pytest.mark.parametrize(
-    ("kind", "other"), [("answer_calls", True), ("replay", False), ("force_replay", False)]
-)
-def test_a_replay_in_place_goes_on_counting_and_a_fresh_one_begins_anew(
-    shop: Shop, kind: str, other: bool
-) -> None:
-    run = shop.run()
-    shop.call(run, args=ARGS | {"name": "First"})
-    shop.end(run, 2)
-    goes_on = shop.replay(run, kind=kind)
-    shop.call(goes_on, args=ARGS | {"name": "Next"})
-    assert shop.campaigns() == ([("First", 1), ("Next", 1)] if other else [("Next", 2)])
 
 
 def test_a_call_waits_for_what_came_before_it(shop: Shop) -> None:
@@ -299,6 +180,7 @@ def test_a_token_of_one_customer_proposes_nothing_by_a_call_either(shop: Shop) -
         ({"from": None}, "from", "must be text"),
         ({"text": "  "}, "text", "not a space"),
         ({"send_by": "tomorrow"}, "send_by", "ISO 8601"),
+        ({"send_by": "2001-05-04T13:30:00Z"}, "send_by", "This time is over."),
         ({"run_id": str(uuid4())}, "run_id", "no such field"),
         ({"tone": "friendly"}, "tone", "no such field"),
         ({"external_id": ""}, "external_id", "must not be empty"),
@@ -357,21 +239,6 @@ def test_what_was_wrong_is_erased_with_the_customer_and_the_call_stays_refused(
     assert shop.became(run) == {1: Called("refused", why=None)}
 
 
-def test_a_call_that_was_still_being_written_proposes_nothing_and_does_not_count(shop: Shop) -> None:
-    run = shop.run()
-    at = datetime.now(UTC)
-    heard = [
-        Line(type="tool_call", at=at, call_id="p1", name=TOOL, content={"args": {}, "partial": True}),
-        Line(type="tool_result", at=at, call_id="p1", name=TOOL, outcome="replaced"),
-        Line(type="tool_call", at=at, call_id="c1", name=TOOL, content={"args": ARGS}),
-    ]
-    shop.read(lambda: lines.append({UUID(run): heard}))
-    shop.work(run)
-    assert shop.became(run)[1].why == called.UNFINISHED
-    assert shop.became(run)[3].version == 1
-    assert shop.read(Campaign.objects.get).external_id == f"{run}/{TOOL}/1"
-
-
 @pytest.mark.parametrize("text", ["half \ud800", "nul \x00", 1e400, 2**70])
 def test_what_no_json_of_the_api_could_say_is_refused_from_a_store_too(shop: Shop, text: Any) -> None:
     from approvals.exceptions import Invalid
@@ -405,22 +272,3 @@ def test_the_call_counts_as_a_call_like_any_other(shop: Shop) -> None:
     shop.call(run)
     shop.end(run, 2)
     assert shop.caller.run(run)["record"]["kind"] == "called"
-
-
-def approve(shop: Shop) -> None:
-    with bind(shop.runtime.workspace_id):
-        campaigns.approve(by=MIA, campaign_id=campaign_id(shop), shown=shown(shop))
-
-
-def reject(shop: Shop) -> None:
-    with bind(shop.runtime.workspace_id):
-        campaigns.reject(by=MIA, campaign_id=campaign_id(shop), shown=shown(shop), comment="not like this")
-
-
-def campaign_id(shop: Shop) -> UUID:
-    found: UUID = shop.read(Campaign.objects.get).id
-    return found
-
-
-def shown(shop: Shop) -> Shown:
-    return Shown(shop.read(lambda: Version.objects.latest("number")).digest, datetime.now(UTC), {})

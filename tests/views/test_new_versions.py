@@ -72,6 +72,20 @@ class TestAnotherVersion:
             client.get(world.at(f"decisions/{entry.id}/"))
         )
 
+    def test_the_time_of_the_version_before_may_be_over_and_is_to_be_changed(self, world: World) -> None:
+        campaign = world.campaign(send_by=datetime(2001, 1, 2, 3, 4, tzinfo=UTC))
+        client, form, typed = revising(world, campaign)
+        answer = send(client, form, **typed)
+        page = Read(answer)
+        assert (page.status, "This time is over. Choose a later one, or leave send_by empty." in page) == (
+            422,
+            True,
+        )
+        assert page.html.count('role="alert"') == 1
+        assert len(versions(world)) == 1
+        assert send(client, form, **{**typed, "send_by": ""}).status_code == 303
+        assert [version.number for version in versions(world)] == [1, 2]
+
     def test_a_double_click_makes_one(self, world: World) -> None:
         client, form, typed = revising(world, world.campaign())
         assert [send(client, form, **typed).status_code for _ in range(2)] == [303, 303]

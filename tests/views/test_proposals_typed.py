@@ -8,11 +8,14 @@ from html import unescape
 
 import pytest
 
+from approvals.services import proposals as services
 from tests.views.forms import form_of, send
 from tests.views.of_proposals import (
+    TYPED,
     a_list,
     by_hand,
     nothing_made,
+    opened,
     the_campaign,
 )
 from tests.views.reading import Read
@@ -102,3 +105,23 @@ class TestWhatIsTyped:
     def test_a_time_is_one_of_utc(self, world: World) -> None:
         by_hand(world, send_by="2999-05-04T13:30")
         assert the_campaign(world).send_by == datetime(2999, 5, 4, 13, 30, tzinfo=UTC)
+
+    def test_a_form_that_is_sent_once_more_when_its_time_is_over_is_known(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        client, form = opened(world, "typed=1")
+        typed = {**TYPED, "recipients": "ann@example.com", "send_by": "2001-05-04T13:30"}
+        with monkeypatch.context() as then:
+            then.setattr(services, "refuse_over", lambda *_, **__: None)  # when it was still to come
+            assert send(client, form, **typed).status_code == 303
+        answer = send(client, form, **typed)
+        assert answer.status_code == 303
+        assert "You already proposed this." in Read(client.get(answer["Location"]))
+
+    def test_a_person_is_not_waited_for_as_a_clock_is(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[int] = []
+        monkeypatch.setattr(services, "refuse_over", lambda *_, clocks_s: asked.append(clocks_s))
+        by_hand(world, send_by="2999-05-04T13:30")
+        assert asked == [0]

@@ -22,7 +22,7 @@ class CampaignIn(ProposalBody):
                     "external_id": "spring-2026",
                     "name": "Spring offers",
                     "purpose": "Customers who asked for news of the spring range.",
-                    "send_by": "2026-05-04T13:30:00Z",
+                    "send_by": "2099-05-04T13:30:00Z",
                     "from": "Shop <news@shop.example>",
                     "reply_to": "help@shop.example",
                     "subject": "New in spring, {{ first_name }}",
@@ -47,6 +47,10 @@ class Counts(BaseModel):
 
     total: int
     addressable: int
+    lacking: int = Field(
+        description="Of the addressable ones, those without a value for a merge field: their message would show it"
+        " unfilled. A reviewer sees the same number."
+    )
     duplicate: int
     suppressed: int
     refused: int
@@ -72,6 +76,10 @@ class CampaignProposed(BaseModel):
     version: int
     digest: str
     counts: Counts
+    lacking_fields: list[str] = Field(
+        description="The merge fields for which somebody lacks a value. Propose another version with it, or without"
+        " these fields."
+    )
 
 
 class CampaignOut(CampaignProposed):

@@ -32,7 +32,7 @@ def propose_campaign(request: HttpRequest, body: CampaignIn) -> Any:
     was sent already nothing is sent again.
     """
     campaign, created = proposals.propose(by=bearer(request), proposal=body.told())
-    return Status(201 if created else 200, campaign_counts.told(campaign.id))
+    return Status(201 if created else 200, campaign_counts.told_with_fields(campaign.id))
 
 
 @router.get(
@@ -43,4 +43,4 @@ def propose_campaign(request: HttpRequest, body: CampaignIn) -> Any:
 )
 def tell_campaign(request: HttpRequest, campaign_id: UUID) -> Any:
     """Its status, what the reviewer wrote to its proposer, and how far the sending is."""
-    return campaign_counts.told(campaign_for_bearer(bearer(request), campaign_id).id)
+    return campaign_counts.told_with_fields(campaign_for_bearer(bearer(request), campaign_id).id)

@@ -1,4 +1,4 @@
-"""`manage.py runtime add`, `list`, `set-database`, `set-callback` and `campaign-tool`."""
+"""`manage.py runtime add`, `list`, `set-database`, `set-callback`, `new-secret` and `campaign-tool`."""
 
 from typing import Any
 
@@ -6,14 +6,17 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils import timezone
 
+from approvals.db.binding import bind
 from approvals.management.operator import (
     OperatorCommand,
     add_workspace_argument,
+    as_owner,
     current_operator,
     in_workspace,
 )
 from approvals.selectors import runtimes
 from approvals.selectors.runtimes import RuntimeRow
+from approvals.selectors.workspaces import workspace_by_slug
 from approvals.services import campaign_tools, listening, setup
 from approvals.services.setup import AddedRuntime
 
@@ -32,6 +35,8 @@ class Command(OperatorCommand):
         "campaign-tool": "Declare that a call of a tool sends nothing itself: from now on its arguments are proposed"
         " as a campaign, for a person to decide on.",
         "set-callback": "Say where a runtime is told what became of the campaigns that it proposed.",
+        "new-secret": "Make the signing secret of a runtime anew and print it once, because the old one got known or"
+        " cannot be read any more. Until the runtime has it, it refuses what it is sent. Needs OWNER_DATABASE_URL.",
     }
 
     def add_add_arguments(self, parser: CommandParser) -> None:
@@ -170,6 +175,19 @@ class Command(OperatorCommand):
             self.say(
                 f"{changed.runtime.name} is not told any more what becomes of its campaigns; it can ask."
             )
+        self._say_listening(changed)
+
+    def add_new_secret_arguments(self, parser: CommandParser) -> None:
+        add_workspace_argument(parser)
+        parser.add_argument("--name", required=True, metavar="N")
+
+    def handle_new_secret(self, *, workspace: str, name: str, **_: Any) -> None:
+        row = workspace_by_slug(workspace)
+        with as_owner(), bind(row.id):
+            changed = listening.new_secret(by=current_operator(), runtime=name)
+        self.say(
+            f"Give it to {changed.runtime.name} of {row.slug}: from now on every request is signed with it."
+        )
         self._say_listening(changed)
 
     def _say_listening(self, changed: AddedRuntime) -> None:

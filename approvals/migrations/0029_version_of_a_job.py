@@ -6,7 +6,7 @@ from approvals import sql
 
 
 class Migration(migrations.Migration):
-    dependencies = [("approvals", "0026_called")]
+    dependencies = [("approvals", "0027_new_secret")]
     operations = [
         migrations.AddField(
             model_name="job",
@@ -20,5 +20,5 @@ class Migration(migrations.Migration):
                 to="approvals.version",
             ),
         ),
-        migrations.RunSQL(sql.read("0027_version_of_a_job.up.sql", prefix=settings.ROLE_PREFIX)),
+        migrations.RunSQL(sql.read("0029_version_of_a_job.up.sql", prefix=settings.ROLE_PREFIX)),
     ]
