@@ -20,7 +20,12 @@ class Spelling:
 
     def in_bytes(self, data: bytes) -> bool:
         """The same of the bytes of a file, whether they are UTF-8, UTF-16 or Latin-1. What is packed hides it."""
-        ways = {way.encode(encoding) for way in self.ways for encoding in ("utf-8", "latin-1") if _fits(way, encoding)}
+        ways = {
+            way.encode(encoding)
+            for way in self.ways
+            for encoding in ("utf-8", "latin-1")
+            if _fits(way, encoding)
+        }
         # Without its zeros UTF-16 of plain letters reads like Latin-1, in either order.
         plain = data.replace(b"\0", b"").lower()
         return bool(ways) and re.search(_pattern_of_bytes(ways), plain) is not None

@@ -96,7 +96,7 @@ def rows_of(dataset_id: UUID, wanted: Wanted, *, size: int) -> tuple[list[RowFou
             of_state = of_state.filter(_begins(wanted.text, state))
         fields = ("position", "email", "address", "vars", "state", "reason", "formula", "erased_at")
         found += [
-            RowFound(*row[:7], row[7] is not None)._replace(vars=json.loads(row[3]))
+            RowFound(*row)._replace(vars=json.loads(row[3]), erased=row[7] is not None)
             for row in of_state.order_by("position").values_list(*fields)[: size + 1]
         ]
     found.sort()

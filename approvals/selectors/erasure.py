@@ -37,7 +37,9 @@ class Kept:
     answers: int
     recipients: int
     planned: int  # deliveries to them that have not begun
-    addresses: int  # deliveries to them that never began, these among them: nothing was sent, so they prove nothing
+    addresses: (
+        int  # deliveries to them that never began, these among them: nothing was sent, so they prove nothing
+    )
     list_rows: int
     list_files: int
     released: int  # entries of the list of the suppressed that hold no more

@@ -11,7 +11,6 @@ from approvals.rules.spelling import Spelling, spelling
 from approvals.selectors.attachments import name_in_storage
 from approvals.selectors.reach import spelling_of
 
-WRITTEN_TO = ["addressable", "duplicate", "suppressed"]  # only these have a key
 SHOWN = 200
 
 
@@ -26,8 +25,10 @@ class AttachedFile:
 
 def rows_in(subject: str) -> QuerySet[DatasetRow]:
     """Their rows in imported lists, whatever became of each; refused ones where the cell spells them."""
+    if not subject.strip():  # which is what stands where there is no address
+        return DatasetRow.objects.none()
     rows = DatasetRow.objects.filter(erased_at=None)
-    found = Q(state__in=WRITTEN_TO, dedupe_key=spelling_of(subject))
+    found = Q(dedupe_key=spelling_of(subject))
     for dataset_id, positions in _refused(subject).items():
         found |= Q(dataset_id=dataset_id, position__in=positions)
     return rows.filter(found)
@@ -103,7 +104,5 @@ def attached_under_a_name_of(spelled: Spelling) -> set[str]:
     rows = VersionAttachment.objects.filter(may).values_list("filename", "attachment__sha256")
     # Its ending would make another domain of an address.
     return {
-        sha256
-        for name, sha256 in rows
-        if spelled.in_text(name) or spelled.in_text(name.rpartition(".")[0])
+        sha256 for name, sha256 in rows if spelled.in_text(name) or spelled.in_text(name.rpartition(".")[0])
     }

@@ -173,7 +173,9 @@ def _lock(subject: str) -> None:
     reaching = erasure.campaigns_with(subject).select_for_update(no_key=True)
     list(reaching.order_by("id").values_list("id", flat=True))
     # Whoever fills a version from a list holds it, so that nobody slips from a row into an audience meanwhile.
-    lists = Dataset.objects.filter(id__in=list(erasure_lists.rows_in(subject).values_list("dataset_id", flat=True)))
+    lists = Dataset.objects.filter(
+        id__in=list(erasure_lists.rows_in(subject).values_list("dataset_id", flat=True))
+    )
     list(lists.select_for_update(no_key=True).order_by("id").values_list("id", flat=True))
     tests = erasure.tests_of(subject).select_for_update(no_key=True)
     list(tests.order_by("id").values_list("id", flat=True))

@@ -16,7 +16,9 @@ from approvals.exceptions import Invalid, Refusal, Unavailable
 from approvals.rules.spelling import LONGEST, Spelling
 
 _PIECE = 1024 * 1024
-AWAY = "The storage does not answer, so stored files could not be looked through or removed. Say it again later."
+AWAY = (
+    "The storage does not answer, so stored files could not be looked through or removed. Say it again later."
+)
 log = logging.getLogger(__name__)
 
 

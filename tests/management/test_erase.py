@@ -85,7 +85,9 @@ def test_the_uploaded_list_goes_what_is_kept_is_told_and_the_log_still_verifies(
     settings.MEDIA_ROOT = tmp_path
     reviewer = world.actor("reviewer")
     with world.bound():
-        upload = Upload(name="list.csv", pieces=[b"email,name\nann@example.com,Ann Secret\nbob@example.com,Bob\n"])
+        upload = Upload(
+            name="list.csv", pieces=[b"email,name\nann@example.com,Ann Secret\nbob@example.com,Bob\n"]
+        )
         dataset, _ = datasets.receive(by=reviewer, upload=upload)
         imports.execute.run(str(dataset.id))
         suppressions.suppress(by=reviewer, address="ann@example.com", reason="Secret words")
@@ -112,7 +114,9 @@ def test_the_uploaded_list_goes_what_is_kept_is_told_and_the_log_still_verifies(
     assert "it was erased before" in said and "with the address: 1" in said
 
     out = tmp_path / "log.jsonl"
-    call_command("log", "export", "--workspace", world.workspace.slug, "--out", str(out), stdout=io.StringIO())
+    call_command(
+        "log", "export", "--workspace", world.workspace.slug, "--out", str(out), stdout=io.StringIO()
+    )
     assert "Secret" not in out.read_text() and "ann@example.com" not in out.read_text()
     assert verify_log.main([str(out)]) == 0
     assert verify_log.UNTOLD not in capsys.readouterr().out

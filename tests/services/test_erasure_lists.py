@@ -23,7 +23,7 @@ from approvals.models import (
 )
 from approvals.rules.addresses import Mailbox, check_address
 from approvals.rules.spelling import spelling
-from approvals.selectors import log_check
+from approvals.selectors import erasure_lists, log_check
 from approvals.services import datasets, decisions, erasure, filling, suppressions
 from approvals.services import files as stored
 from approvals.services.datasets import Upload, name_in_storage
@@ -157,7 +157,7 @@ def test_nothing_is_erased_while_a_list_is_imported_that_may_hold_them(erase):
     f.dead_run(subject=ANN)
     dataset, _ = received(LIST)
     texts = len(f.rows(Payload.objects))
-    with pytest.raises(Conflict, match="“list.csv” is being imported, and may hold ann@example.com"):
+    with pytest.raises(Conflict, match=r"“list\.csv” is being imported, and may hold ann@example\.com"):
         erase()
     assert len(f.rows(Payload.objects)) == texts and is_kept(dataset)
     imports.execute.run(str(dataset.id))
@@ -186,7 +186,11 @@ def test_a_campaign_of_the_list_has_nobody_in_the_place_of_who_was_erased(erase)
             text="",
         )  # fmt: skip
         filling.fill(
-            version, dataset_id=dataset.id, where=None, agent="a", sender=Mailbox("", check_address("a@shop.example"))
+            version,
+            dataset_id=dataset.id,
+            where=None,
+            agent="a",
+            sender=Mailbox("", check_address("a@shop.example")),
         )
         Version.objects.filter(id=version.id).update(digest="d", sealed_at=timezone.now())
     rows = f.rows(AudienceRow.objects.filter(version_id=version.id).order_by("position"))
@@ -260,6 +264,13 @@ def test_what_is_no_address_of_a_list_finds_no_row(desk, erase, subject):
     with pytest.raises(NotFound):
         erase(subject)
     assert rows_of(dataset) == before
+
+
+@pytest.mark.parametrize("subject", ["", " "])
+def test_nobody_at_all_is_not_whoever_has_no_address(desk, subject):
+    imported("email,name\n,Bo\nann@example.com,Ann\n")
+    with transaction.atomic():
+        assert not erasure_lists.rows_in(subject).exists()
 
 
 def test_an_erasure_that_is_cut_short_has_erased_nothing(erase, monkeypatch):

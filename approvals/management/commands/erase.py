@@ -93,7 +93,9 @@ class Command(OperatorCommand):
         """What an erasure leaves, and why: nobody is to think that it is gone."""
         objections, attempts = erasure.kept_on_purpose(subject=subject)
         if objections:
-            self.say(f"  kept, entries by which they are not to be written to, with the address: {objections:,}")
+            self.say(
+                f"  kept, entries by which they are not to be written to, with the address: {objections:,}"
+            )
             self.say("    Without them nobody could hold to it that this person wants no mail.")
         if attempts:
             self.say(f"  kept, messages that were sent or tried, with the address: {attempts:,}")
@@ -103,4 +105,6 @@ class Command(OperatorCommand):
             self.say(f"  kept, a file in the storage that spells {subject}: {file.stored_as}")
             self.say(f"    {used}")
         if spelled.attached:
-            self.say("    What was attached is evidence of what was sent. What nobody needs as that, delete there.")
+            self.say(
+                "    What was attached is evidence of what was sent. What nobody needs as that, delete there."
+            )
