@@ -16,9 +16,7 @@ from approvals.exceptions import Invalid, Refusal, Unavailable
 from approvals.rules.spelling import LONGEST, Spelling
 
 _PIECE = 1024 * 1024
-AWAY = (
-    "The storage does not answer, so stored files could not be looked through or removed. Say it again later."
-)
+AWAY = "The storage of files does not answer now. Try again in a while; nothing was lost by it."
 log = logging.getLogger(__name__)
 
 
@@ -56,16 +54,17 @@ def spooled(pieces: Iterable[bytes], *, most: int, too_big: Refusal) -> Iterator
 def store(came: Spooled, name: str) -> None:
     """Keep a file under this name, where it is not kept yet.
 
-    What was left half written there, or was changed, is replaced: so whoever sends a file again mends it.
+    What was left half written there, or was changed, is replaced: so whoever sends a file again mends it. Unavailable.
     """
-    if default_storage.exists(name):
-        if _sha256_of(name) == came.sha256:
-            return
-        default_storage.delete(name)
-    came.file.seek(0)
-    saved = default_storage.save(name, File(came.file))
-    if saved != name:  # sent twice at once: the other one is there already
-        default_storage.delete(saved)
+    with _telling_trouble():
+        if default_storage.exists(name):
+            if _sha256_of(name) == came.sha256:
+                return
+            default_storage.delete(name)
+        came.file.seek(0)
+        saved = default_storage.save(name, File(came.file))
+        if saved != name:  # sent twice at once: the other one is there already
+            default_storage.delete(saved)
 
 
 def _sha256_of(name: str) -> str:

@@ -171,7 +171,7 @@ def test_a_storage_that_is_away_erases_nothing_and_says_so(erase, monkeypatch):
         raise ConnectionError("refused")
 
     monkeypatch.setattr(default_storage, "open", away)
-    with pytest.raises(Unavailable, match="The storage does not answer"):
+    with pytest.raises(Unavailable, match="The storage of files does not answer"):
         erase()
     assert rows_of(dataset)[0][0] == ANN
 
