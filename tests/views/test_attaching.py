@@ -188,6 +188,14 @@ class TestANewCampaign:
             )
         assert world.read(VersionAttachment.objects.count) == 0
 
+    def test_a_file_of_another_workspace_is_not_there(self, world: World) -> None:
+        client, form = writing(World.create("elsewhere"))
+        [value] = after(send(client, form, files=[a_file()], do="attach")).fields["attach"]
+        client, form = writing(world)
+        answer = send(client, form, **TYPED, **WHO, attach=[value], listed=[value])
+        assert answer.status_code == 422 and "“offers.pdf” is not kept here" in Read(answer)
+        assert nothing_made(world)
+
     def test_a_name_that_is_made_up_for_a_file_of_ours_is_judged_like_any_other(self, world: World) -> None:
         client, form = writing(world)
         [value] = after(send(client, form, files=[a_file()], do="attach")).fields["attach"]
