@@ -6,7 +6,7 @@ from approvals import sql
 
 
 class Migration(migrations.Migration):
-    dependencies = [("approvals", "0027_new_secret")]
+    dependencies = [("approvals", "0028_forgotten")]
     operations = [
         migrations.AddField(
             model_name="job",

@@ -36,6 +36,8 @@ class Dataset(IdentifiedModel):
     formulas = models.PositiveIntegerField(db_default=0, default=0)  # rows with a cell that looks like one
     trouble = models.TextField(blank=True, db_default="", default="")  # why the file cannot be imported
     ended_at = models.DateTimeField(null=True)
+    # Then the file itself is erased for good, or is about to be; what it is told by stays.
+    file_erased_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -83,12 +85,13 @@ class DatasetRow(models.Model):
     reason = models.TextField(blank=True)
     formula = models.BooleanField()  # a spreadsheet would take one of its cells for a formula
     unfit = models.TextField(blank=True)  # JSON list of the variables that may not stand in a header
+    erased_at = models.DateTimeField(null=True)  # then email, address, its key, vars and unfit are empty
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
                 fields=["workspace", "dataset", "dedupe_key"],
-                condition=models.Q(state__in=["addressable", "suppressed"]),
+                condition=models.Q(state__in=["addressable", "suppressed"], erased_at=None),
                 name="datasetrow_first_wins",
             )
         ]

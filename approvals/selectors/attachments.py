@@ -2,11 +2,14 @@
 
 import hashlib
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
 from django.core.files.storage import default_storage
 
+from approvals.access.actors import Proposer
+from approvals.access.attachments import attachments_of
 from approvals.db.binding import current_workspace
 from approvals.exceptions import Conflict, Unavailable
 from approvals.models import Version, VersionAttachment
@@ -46,6 +49,12 @@ def attached_as(row: VersionAttachment) -> Attached:
     """One of them as the rules know it."""
     file = row.attachment
     return Attached(row.id, row.filename, row.content_type, file.sha256, file.size, file.looks_like)
+
+
+def sizes_for(by: Proposer, sha256s: Sequence[str]) -> dict[str, int]:
+    """The size in bytes of each of these files that is kept and that they may attach, by SHA-256."""
+    rows = attachments_of(by).filter(sha256__in=sha256s).order_by()
+    return dict(rows.values_list("sha256", "size"))
 
 
 def told(version_id: UUID) -> list[dict[str, object]]:

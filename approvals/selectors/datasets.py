@@ -34,6 +34,7 @@ class RowFound(NamedTuple):
     state: str
     reason: str
     formula: bool
+    erased: bool = False
 
 
 def status_of(dataset: Dataset) -> str:
@@ -93,9 +94,9 @@ def rows_of(dataset_id: UUID, wanted: Wanted, *, size: int) -> tuple[list[RowFou
         of_state = rows.filter(state=state) if state else rows
         if wanted.text:
             of_state = of_state.filter(_begins(wanted.text, state))
-        fields = ("position", "email", "address", "vars", "state", "reason", "formula")
+        fields = ("position", "email", "address", "vars", "state", "reason", "formula", "erased_at")
         found += [
-            RowFound(*row)._replace(vars=json.loads(row[3]))
+            RowFound(*row)._replace(vars=json.loads(row[3]), erased=row[7] is not None)
             for row in of_state.order_by("position").values_list(*fields)[: size + 1]
         ]
     found.sort()

@@ -65,9 +65,13 @@ def receive(*, by: Actor | TokenBearer, upload: Upload) -> tuple[Dataset, bool]:
         layout = layout_of(
             came.file.read(HEAD), encoding=upload.encoding, address_column=upload.address_column
         )
-        if known := _known(by, came.sha256, layout):
+        known = _known(by, came.sha256, layout)
+        if (
+            known is None or known.ended_at is None
+        ):  # one that waits for its file gets it back, if it was lost
+            files.store(came, name_in_storage(current_workspace(), came.sha256))
+        if known is not None:
             return known, False
-        files.store(came, name_in_storage(current_workspace(), came.sha256))
     try:
         with transaction.atomic():
             dataset = Dataset.objects.create(

@@ -36,13 +36,15 @@ _LISTED = """
 _PICKED = f"""
   insert into approvals_audiencerow (workspace_id, version_id, position, email, address, vars, state, reason)
   select r.workspace_id, %(version)s, r.position, r.email, r.address, r.vars,
-    case when r.dedupe_key = '' then r.state
+    case when r.erased_at is not null then 'refused'
+         when r.dedupe_key = '' then r.state
          when t.dedupe_key is not null then 'already_sent'
          when s.dedupe_key is not null then 'suppressed'
          when r.cannot then 'refused'
          when r.first <> r.position then 'duplicate'
          else 'addressable' end,
-    case when r.dedupe_key = '' then r.reason
+    case when r.erased_at is not null then %(erased)s
+         when r.dedupe_key = '' then r.reason
          when t.dedupe_key is not null then %(reached)s
          when s.dedupe_key is not null then %(listed)s
          when r.cannot then %(unfit)s
@@ -58,6 +60,8 @@ _PICKED = f"""
   {_REACHED} on t.dedupe_key = r.dedupe_key
   {_LISTED} on s.dedupe_key = r.dedupe_key
 """  # noqa: S608 - the words are this module's own
+# Whoever erases somebody from the list waits for this, or is waited for.
+_HELD = "select from approvals_dataset where id = %(dataset)s for share"
 # Whoever was left out before is left out again, for the same reason.
 _REST = f"""
   insert into approvals_audiencerow (workspace_id, version_id, position, email, address, vars, state, reason)
@@ -128,6 +132,7 @@ def fill(
     """
     values = _values(version, agent, sender) | {"dataset": dataset_id, "where": json.dumps(where or {})}
     with connection.cursor() as cursor:
+        cursor.execute(_HELD, values)
         cursor.execute(_PICKED, values)
         if not cursor.rowcount:
             raise Invalid("where", "No row of the list has these values, so nobody would be written to.")
@@ -138,7 +143,6 @@ def fill_from_before(version: Version, *, agent: str, sender: Mailbox) -> None:
     """In the open transaction: the list of the version before, of whom those get something who got nothing yet."""
     values = _values(version, agent, sender) | {
         "number": version.number,
-        "erased": ERASED,
         "broken": _BROKEN,
     }
     with connection.cursor() as cursor:
@@ -154,6 +158,7 @@ def _values(version: Version, agent: str, sender: Mailbox) -> dict[str, Any]:
         "agent": agent,
         "listed": ON_THE_LIST,
         "reached": ALREADY_SENT,
+        "erased": ERASED,
         "unfit": UNFIT,
         "domain": sender.address.domain,
     }

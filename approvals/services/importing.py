@@ -121,7 +121,8 @@ _FIRSTS = f"""
     from given g left join approvals_suppression s
       on s.workspace_id = %s and s.dedupe_key = g.key and s.scope = '' and s.released_at is null
     order by g.position
-    on conflict (workspace_id, dataset_id, dedupe_key) where state in ('addressable', 'suppressed') do nothing
+    on conflict (workspace_id, dataset_id, dedupe_key)
+      where state in ('addressable', 'suppressed') and erased_at is null do nothing
     returning position, state
   )
   select array(select g.position from given g where g.position not in (select position from stored)),
@@ -136,6 +137,7 @@ _OTHERS = f"""
          else 'The same address as row ' || f.position || ', which stands for both.' end, g.formula, g.unfit
   from given g left join approvals_datasetrow f
     on f.workspace_id = %s and f.dataset_id = %s and f.dedupe_key = g.key and f.state in ('addressable', 'suppressed')
+    and f.erased_at is null
 """  # noqa: S608
 
 

@@ -129,6 +129,8 @@ def prepare(*, held: Claim) -> Trial | None:
 @transaction.atomic
 def state_intent(*, held: Claim) -> bool:
     """Write down that the message is about to leave; False where it must not: the lease is over, or it was erased."""
+    # Whoever erases them waits for this, or is waited for.
+    Job.objects.select_for_update(no_key=True).filter(id=held.job_id).first()
     if erased_recipient(_sample_of(held).audience_row_id):
         jobs.finish(held, "failed", f"{ERASED} {NOTHING}")
         return False

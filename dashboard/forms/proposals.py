@@ -16,7 +16,7 @@ from django.http import QueryDict
 
 from approvals.exceptions import Invalid
 from approvals.rules.addresses import Refused, check_header, check_mailbox, check_recipient
-from approvals.rules.attachments import Attached, Wanted
+from approvals.rules.attachments import Wanted
 from approvals.rules.fields import LONG, NOTE, SHORT, TEXT
 from approvals.rules.proposals import Proposal, Recipient
 from dashboard.forms.shown import pack, unpack
@@ -120,15 +120,16 @@ class ProposalForm(forms.Form):
         error_messages={"invalid": "Write a day and a time, such as 2026-05-04 13:30."},
     )
 
-    def told(self, *, external_id: str) -> Proposal:
+    def told(self, *, external_id: str, attachments: Sequence[Wanted] = ()) -> Proposal:
         """The proposal as the services take it; only of a form that is valid."""
         given = self.cleaned_data
         terms = {
             name: given[name] for name in ("name", "purpose", "sender", "reply_to", "subject", "text", "html")
         }
         return Proposal(
-            external_id=external_id, run_id=None, send_by=given["send_by"], **terms, **self.audience()
-        )
+            external_id=external_id, run_id=None, send_by=given["send_by"], attachments=attachments, **terms,
+            **self.audience(),
+        )  # fmt: skip
 
     def audience(self) -> dict[str, Any]:
         """The members of the proposal that say who gets it."""
@@ -221,22 +222,8 @@ class VersionForm(ProposalForm):
     value = Line("has exactly this value", longest=SHORT, required=False)
     field_order = ("name", "purpose", "who", "dataset", "column", "value")
 
-    keep_files = forms.BooleanField(required=False, initial=True)
-
-    def __init__(
-        self,
-        *given: Any,
-        rest: int,
-        lists: Sequence[Dataset],
-        attached: Sequence[Attached] = (),
-        **more: Any,
-    ) -> None:
+    def __init__(self, *given: Any, rest: int, lists: Sequence[Dataset], **more: Any) -> None:
         super().__init__(*given, **more)
-        self.files_there = attached
-        names = ", ".join(plain(one.filename) for one in attached)
-        self.fields["keep_files"].label = f"Keep what is attached: {names}"
-        if not attached:
-            del self.fields["keep_files"]
         people = "person" if rest == 1 else "people"
         of_lists = {"all": "Everybody on the list below", "some": "Rows of that list with a value"}
         _choices(
@@ -261,19 +248,17 @@ class VersionForm(ProposalForm):
             _check_filter(self, who=who)
 
     def audience(self) -> dict[str, Any]:
-        """The rest, or the list and which of its rows; and the files that stay."""
+        """The rest, or the list and which of its rows."""
         given = self.cleaned_data
-        files = self.files_there if given.get("keep_files") else ()
-        wanted = [
-            Wanted(sha256=one.sha256, filename=one.filename, content_type=one.content_type) for one in files
-        ]
-        return {"attachments": wanted, **self._whom(given)}
-
-    def _whom(self, given: dict[str, Any]) -> dict[str, Any]:
         if given["who"] == "rest":
             return {"rest": True}
         where = {given["column"]: given["value"]} if given["who"] == "some" else None
         return {"dataset_id": UUID(given["dataset"]), "where": where}
+
+
+def as_typed(form: ProposalForm, post: QueryDict) -> dict[str, str]:
+    """What stands in the fields of a form that is not judged yet."""
+    return {name: post.get(name) or "" for name in form.fields if name in post}
 
 
 def _choices(form: forms.Form, field: str, texts: dict[str, str]) -> None:

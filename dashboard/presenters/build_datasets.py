@@ -157,6 +157,8 @@ def _facts(dataset: Dataset, now: datetime) -> tuple[Fact, ...]:
         Fact("SHA-256 of the file", dataset.sha256),
         Fact("Id for a proposal", str(dataset.id)),
     ]
+    if dataset.file_erased_at:
+        facts.append(Fact("The file", "The file was erased, with the rows of somebody who asked for it."))
     if dataset.formulas:
         facts.append(
             Fact("Rows with a formula", f"{dataset.formulas:,}: kept as text, and never run in an export")
@@ -167,7 +169,7 @@ def _facts(dataset: Dataset, now: datetime) -> tuple[Fact, ...]:
 def _row(row: RowFound) -> RowLine:
     return RowLine(
         position=f"{row.position:,}",
-        email=summary_line(row.email, 120),
+        email=summary_line("(erased)" if row.erased else row.email, 120),
         address=reveal_line(row.address) if row.address not in ("", row.email) else NOTHING,
         values=tuple(Fact(plain(name), summary_line(value, 80)) for name, value in row.vars.items()),
         state=_ROW[row.state],

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from approvals.rules.attachments import LONGEST_NAME, MB, MOST, MOST_BYTES, MOST_TOGETHER
 from approvals.rules.content import fields_of
 from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms.shown import pack
 from dashboard.presenters.build_datasets import counted
+from dashboard.presenters.build_review import size_of
 from dashboard.presenters.parts import NOTHING, Fact, Link, Trail
 from dashboard.presenters.places import Places
-from dashboard.presenters.proposals import ChoosePage, ReadyList, WritePage
+from dashboard.presenters.proposals import ChoosePage, Files, FileTick, ReadyList, WritePage
 from dashboard.presenters.text import count, plain, plural, reveal, reveal_line, summary_line
 
 if TYPE_CHECKING:
     from approvals.models import Dataset
+    from dashboard.forms.attached import Listed
 
 FOUR_EYES = (
     "Nothing is sent by this. It goes to the queue, where somebody else looks at it and approves it: two people see"
@@ -71,8 +74,25 @@ def choose_page(
     )
 
 
+def files_of(files: Sequence[Listed], sizes: Mapping[str, int], wrong: Sequence[str] = ()) -> Files:
+    """The files of a form with their sizes in bytes, by SHA-256, and what is wrong with them."""
+    return Files(
+        listed=tuple(
+            FileTick(
+                value=one.value,
+                name=summary_line(one.wanted.filename, LONGEST_NAME),
+                told=f"{one.wanted.content_type}, {size_of(sizes[one.wanted.sha256])}",
+                ticked=one.ticked,
+            )
+            for one in files
+        ),
+        limits=f"Up to {MOST} files, {MOST_BYTES // MB} MB each and {MOST_TOGETHER // MB} MB together.",
+        wrong=tuple(wrong),
+    )
+
+
 def write_page(
-    *, places: Places, dataset: Dataset | None, form: Any, external_id: str, shown: str
+    *, places: Places, dataset: Dataset | None, form: Any, files: Files, external_id: str, shown: str
 ) -> WritePage:
     """The second step: what they get. Without a list the addresses are typed."""
     kept = (("external_id", external_id), ("shown", shown))
@@ -83,6 +103,7 @@ def write_page(
             heading=reveal_line("New campaign"),
             trail=trail,
             form=form,
+            files=files,
             action=places.new_campaign("typed=1"),
             button="Propose it",
             kept=kept,
@@ -98,6 +119,7 @@ def write_page(
         heading=reveal_line("New campaign"),
         trail=trail,
         form=form,
+        files=files,
         action=places.new_campaign(f"list={dataset.id}"),
         button="Propose it",
         kept=kept,
@@ -137,7 +159,14 @@ def rest_of(facts: CampaignFacts) -> int:
 
 
 def version_page(
-    facts: CampaignFacts, *, places: Places, form: Any, user_id: str, comment: str, warning: str = ""
+    facts: CampaignFacts,
+    *,
+    places: Places,
+    form: Any,
+    files: Files,
+    user_id: str,
+    comment: str,
+    warning: str = "",
 ) -> WritePage:
     """The form for the version that comes next."""
     number = facts.version + 1
@@ -148,6 +177,7 @@ def version_page(
         heading=summary_line(f"Version {number} of {facts.name}", 300),
         trail=Trail(Link(summary_line(facts.name, 60), places.campaign(facts.id))),
         form=form,
+        files=files,
         action=places.new_version(facts.id),
         button=f"{_STOPS.get(facts.status, 'Propose')} version {number}",
         kept=(("shown", pack(target=facts.id, user_id=user_id, digest=facts.digest)),),

@@ -60,7 +60,7 @@ def suppressions_page(
 def _entry(entry: Listed, places: Places, now: datetime, *, may_release: bool) -> Entry:
     return Entry(
         id=str(entry.id),
-        address=reveal_line(entry.key),
+        address=reveal_line(entry.key or "(erased)"),
         state=_REASONS[entry.reason],
         scope=reveal_line(entry.scope) if entry.scope else NOTHING,
         source=reveal_line(entry.source),

@@ -36,6 +36,25 @@ class ChoosePage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileTick:
+    """A file of the form: what it sends along, its name, its type and size; whether it is to be attached."""
+
+    value: str
+    name: SafeString
+    told: str
+    ticked: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """The part of the form that attaches files: those that are listed, what is wrong, and what the limits are."""
+
+    listed: tuple[FileTick, ...]
+    limits: str
+    wrong: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WritePage:
     """The form, for a campaign or another version of one. `form` prints its fields; `closed` switches it off.
 
@@ -47,6 +66,7 @@ class WritePage:
     heading: SafeString
     trail: Trail
     form: Any
+    files: Files
     action: str
     button: str
     kept: tuple[tuple[str, str], ...]

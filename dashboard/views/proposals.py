@@ -5,7 +5,8 @@ Whatever is refused, the form comes back with all that was typed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
@@ -24,11 +25,15 @@ from approvals.selectors import datasets
 from approvals.selectors.campaign_counts import counts_of, newest_version
 from approvals.services import proposals as services
 from dashboard.forms import proposals as forms
+from dashboard.forms.attached import already, only_attaches
 from dashboard.forms.datasets import UploadForm
 from dashboard.forms.shown import unpack
 from dashboard.middleware import PageRequest
 from dashboard.presenters import build_proposals
 from dashboard.presenters.places import Places
+from dashboard.presenters.proposals import Files
+from dashboard.views import attaching as attaching_of
+from dashboard.views.attaching import Attaching
 from dashboard.views.deciding import SeeOther, deciding, keep_refused
 from dashboard.views.shell import render_page
 
@@ -61,7 +66,9 @@ def _look(request: PageRequest, slug: str) -> HttpResponse:
         return _choose(request, slug)
     if dataset is not None and datasets.status_of(dataset) != "ready":
         return redirect(Places(slug).dataset(dataset.id))
-    return _write(request, slug, dataset, _form(dataset, None), forms.fresh_id(request.actor.id))
+    return _write(
+        request, slug, dataset, _form(dataset, None), forms.fresh_id(request.actor.id), attaching=Attaching()
+    )
 
 
 @deciding("propose", on="workspace")
@@ -72,24 +79,30 @@ def _propose(request: PageRequest, slug: str) -> HttpResponse:
     usable = dataset is not None and datasets.status_of(dataset) == "ready"
     if not usable and "typed" not in request.GET:
         return _choose(request, slug, wrong=CHOOSE_FIRST)
+    attaching = attaching_of.taken(request)
     form, status = _form(dataset, request), 422
     try:
         made = forms.id_of(request.POST, user_id=request.actor.id)
     except Invalid as invalid:
         made = forms.fresh_id(request.actor.id)
         form.add_error(None, invalid.text)
-    if form.is_valid():
+    else:
+        if only_attaches(request.POST):
+            form = _form(dataset, None, initial=forms.as_typed(form, request.POST))
+            return _write(request, slug, dataset, form, made, attaching=attaching, status=attaching.status)
+    if not attaching.wrong and form.is_valid():
         try:
-            campaign, created = services.propose(by=request.actor, proposal=form.told(external_id=made[0]))
+            proposal = form.told(external_id=made[0], attachments=attaching.wanted)
+            campaign, created = services.propose(by=request.actor, proposal=proposal)
         except Invalid as invalid:
-            form.refused(invalid)
+            attaching = _refused(form, attaching, invalid)
         except Conflict as closed:
             keep_refused(request, "propose", ("workspace", request.membership.workspace_id), closed)
             form.add_error(None, USED)
             made, status = forms.fresh_id(request.actor.id), closed.status
         else:
             return _done(request, slug, campaign, created=created)
-    return _write(request, slug, dataset, form, made, status=status)
+    return _write(request, slug, dataset, form, made, attaching=attaching, status=status)
 
 
 def new_version(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
@@ -101,27 +114,36 @@ def new_version(request: PageRequest, slug: str, campaign_id: UUID) -> HttpRespo
 @require_safe
 def _look_at_newest(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     campaign = _found(request, campaign_id)
-    facts, form = _version_form(campaign, None)
-    return _version(request, slug, campaign, facts, form)
+    facts = selectors.facts_of(campaign)
+    attaching = attaching_of.listed(request.actor, already(facts.content.attached))
+    return _version(request, slug, campaign, facts, _version_form(facts, None), attaching=attaching)
 
 
 @deciding("new_version", on="campaign")
 def _revise(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     with transaction.atomic():
         campaign = _found(request, campaign_id)
-        facts, form = _version_form(campaign, request)
+        facts = selectors.facts_of(campaign)
+        form = _version_form(facts, request)
+    attaching = attaching_of.taken(request)
     warning, status = "", 422
     try:
         shown = unpack(request.POST.get("shown", ""), target=campaign_id, user_id=request.actor.id)
     except Invalid as invalid:
         form.add_error(None, invalid.text)
     else:
-        if form.is_valid():
-            proposal = form.told(external_id=campaign.external_id)
+        if shown.digest != facts.digest:
+            warning = ANOTHER_VERSION.format(number=facts.version)
+        if only_attaches(request.POST):
+            with transaction.atomic():
+                form = _version_form(facts, None, initial=forms.as_typed(form, request.POST))
+            status = attaching.status
+        elif not attaching.wrong and form.is_valid():
+            proposal = form.told(external_id=campaign.external_id, attachments=attaching.wanted)
             try:
                 services.revise(by=request.actor, campaign_id=campaign_id, shown=shown, proposal=proposal)
             except Invalid as invalid:
-                form.refused(invalid)
+                attaching = _refused(form, attaching, invalid)
             except Conflict as conflict:
                 keep_refused(request, "new_version", ("campaign", campaign_id), conflict)
                 status = conflict.status
@@ -132,7 +154,17 @@ def _revise(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
             else:
                 return _done(request, slug, campaign, created=True)
     with transaction.atomic():
-        return _version(request, slug, campaign, facts, form, warning=warning, status=status)
+        return _version(
+            request, slug, campaign, facts, form, attaching=attaching, warning=warning, status=status
+        )
+
+
+def _refused(form: forms.ProposalForm, attaching: Attaching, invalid: Invalid) -> Attaching:
+    """The files with what a service refused about them; what it refused otherwise goes to the form."""
+    about_files = attaching.refused(invalid)
+    if about_files is None:
+        form.refused(invalid)
+    return about_files or attaching
 
 
 def _found(request: PageRequest, campaign_id: UUID) -> Campaign:
@@ -153,23 +185,24 @@ def _list_asked_for(request: PageRequest) -> Dataset | None:
         raise NotFound() from None
 
 
-def _form(dataset: Dataset | None, sent: PageRequest | None) -> forms.TypedForm | forms.ListedForm:
+def _form(
+    dataset: Dataset | None, sent: PageRequest | None, **more: Any
+) -> forms.TypedForm | forms.ListedForm:
     given = sent.POST if sent else None
-    return forms.ListedForm(given, dataset=dataset) if dataset else forms.TypedForm(given)
+    return forms.ListedForm(given, dataset=dataset, **more) if dataset else forms.TypedForm(given, **more)
 
 
 def _version_form(
-    campaign: Campaign, sent: PageRequest | None
-) -> tuple[selectors.CampaignFacts, forms.VersionForm]:
-    """(the campaign as it stands, the form with what its newest version says, or with what was sent)."""
-    facts = selectors.facts_of(campaign)
+    facts: selectors.CampaignFacts, sent: PageRequest | None, *, initial: Mapping[str, str] | None = None
+) -> forms.VersionForm:
+    """The form with what the newest version says, with what was typed, or with what was sent and is judged."""
     content = facts.content
-    form = forms.VersionForm(
+    return forms.VersionForm(
         sent.POST if sent else None,
         rest=build_proposals.rest_of(facts),
         lists=datasets.ready(size=LISTS),
-        attached=content.attached,
-        initial={
+        initial=initial
+        or {
             "name": facts.name,
             "purpose": facts.purpose,
             "who": "rest",
@@ -181,7 +214,6 @@ def _version_form(
             "send_by": facts.send_by,
         },
     )
-    return facts, form
 
 
 def _choose(request: PageRequest, slug: str, *, wrong: str = "") -> HttpResponse:
@@ -206,11 +238,17 @@ def _write(
     form: forms.ProposalForm,
     made: tuple[str, str],
     *,
+    attaching: Attaching,
     status: int = 200,
 ) -> HttpResponse:
     external_id, shown = made
     page = build_proposals.write_page(
-        places=Places(slug), dataset=dataset, form=form, external_id=external_id, shown=shown
+        places=Places(slug),
+        dataset=dataset,
+        form=form,
+        files=_files(attaching),
+        external_id=external_id,
+        shown=shown,
     )
     return render_page(request, "campaigns/write.html", page, status=status, current="queue")
 
@@ -222,6 +260,7 @@ def _version(
     facts: selectors.CampaignFacts,
     form: forms.VersionForm,
     *,
+    attaching: Attaching,
     warning: str = "",
     status: int = 200,
 ) -> HttpResponse:
@@ -229,11 +268,16 @@ def _version(
         facts,
         places=Places(slug),
         form=form,
+        files=_files(attaching),
         user_id=request.actor.id,
         comment=campaign.comment,
         warning=warning,
     )
     return render_page(request, "campaigns/write.html", page, status=status, current="queue")
+
+
+def _files(attaching: Attaching) -> Files:
+    return build_proposals.files_of(attaching.files, attaching.sizes, attaching.wrong)
 
 
 def _done(request: PageRequest, slug: str, campaign: Campaign, *, created: bool) -> HttpResponse:

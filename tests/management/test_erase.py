@@ -2,11 +2,16 @@
 
 import io
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
+from approvals.rules import verify_log
+from approvals.services import attachments, datasets, suppressions
+from approvals.services.datasets import Upload
+from approvals.tasks import imports
 from tests import cluster
 from tests.cluster import TestServers
 from tests.views.reading import Read
@@ -74,6 +79,49 @@ def test_what_is_wrong_is_one_sentence(erase: Erase, settings: Settings) -> None
         erase("--subject", "nobody")
 
 
+def test_the_uploaded_list_goes_what_is_kept_is_told_and_the_log_still_verifies(
+    world: World, erase: Erase, settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    reviewer = world.actor("reviewer")
+    with world.bound():
+        upload = Upload(
+            name="list.csv", pieces=[b"email,name\nann@example.com,Ann Secret\nbob@example.com,Bob\n"]
+        )
+        dataset, _ = datasets.receive(by=reviewer, upload=upload)
+        imports.execute.run(str(dataset.id))
+        suppressions.suppress(by=reviewer, address="ann@example.com", reason="Secret words")
+        attachments.keep(by=reviewer, pieces=[b"Dear ann@example.com"], content_type="text/plain")
+    file = tmp_path / "datasets" / str(world.workspace.id) / f"{dataset.sha256}.csv"
+    assert file.exists()
+
+    said = erase("--subject", "ann@example.com", "--yes")
+    for line in (
+        "so that the list adds up): 1",
+        "recognised by its SHA-256): 1",
+        "by which they are not to be written to, with the address: 1",
+        "a file in the storage that spells ann@example.com: attachments/",
+        "attached by no campaign",
+        "were removed: 1",
+    ):
+        assert line in said
+    assert not file.exists()
+    page = Read(world.visit("support").get(world.at(f"datasets/{dataset.id}/")))
+    assert page.status == 200 and "Secret" not in page.html and "ann@example.com" not in page.html
+    assert "(erased)" in page and "The file was erased" in page
+    assert "2 rows: 2 addressable" in page
+    said = erase("--subject", "ann@example.com", "--yes")
+    assert "it was erased before" in said and "with the address: 1" in said
+
+    out = tmp_path / "log.jsonl"
+    call_command(
+        "log", "export", "--workspace", world.workspace.slug, "--out", str(out), stdout=io.StringIO()
+    )
+    assert "Secret" not in out.read_text() and "ann@example.com" not in out.read_text()
+    assert verify_log.main([str(out)]) == 0
+    assert verify_log.UNTOLD not in capsys.readouterr().out
+
+
 def test_every_page_reads_erased_and_none_breaks(world: World, erase: Erase) -> None:
     run = world.run(
         "refund-1",
@@ -92,14 +140,16 @@ def test_every_page_reads_erased_and_none_breaks(world: World, erase: Erase) -> 
         return read
 
     assert "was erased" in page(f"runs/{run.id}/")
+    delivery = world.read(lambda: campaign.deliveries.get(position=1))
+    assert delivery.address == ""
     assert "What was known of this recipient was erased" in page(
-        f"campaigns/{campaign.id}/?to=ann@example.com", "reviewer"
+        f"campaigns/{campaign.id}/?to={delivery.id}", "reviewer"
     )
+    page(f"campaigns/{campaign.id}/recipients", "reviewer")
     assert "erased" in page("decisions/", "manager")
     assert "The texts of this entry were erased" in page(f"decisions/{started.decision.id}/", "manager")
     assert "erased" in page("subjects/?name=ann@example.com", "manager")
     for tab in ("decide", "progress", "history"):
         page(f"?tab={tab}")
-    delivery = world.read(lambda: campaign.deliveries.get(position=1))
     source = world.visit("reviewer").get(world.at(f"campaigns/{campaign.id}/message/{delivery.id}/source"))
     assert source.status_code == 422

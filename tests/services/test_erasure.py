@@ -134,16 +134,64 @@ def test_a_recipient_is_forgotten_in_every_spelling_and_is_not_written_to_any_mo
     assert sends.next_intent(held=held, sealed=sending.begin(held=held)).address == "guest1@example.com"
 
 
+def test_nobody_is_erased_while_they_are_written_to(erase, mia):
+    _, held, sealed = sends.begun(mia, to=1)
+    intent = sends.next_intent(held=held, sealed=sealed)
+    with pytest.raises(Conflict, match="is being sent at this moment, so nothing was erased"):
+        erase("guest1@example.com")
+    [row] = f.rows(AudienceRow.objects)
+    assert row.erased_at is None and row.vars != "{}"
+    assert sends.settle(held=held, intent=intent, state="sent", reply="250 OK")
+    found, _ = erase("guest1@example.com")
+    assert (found.recipients, found.planned, found.addresses) == (1, 0, 0)
+    [delivery] = f.rows(Delivery.objects)
+    assert (delivery.state, delivery.address) == ("sent", "guest1@example.com"), "the proof of what was sent"
+
+
 def test_who_was_asked_to_wait_and_is_erased_meanwhile_is_skipped(erase, mia):
     _, held, sealed = sends.begun(mia, to=1)
     intent = sends.next_intent(held=held, sealed=sealed)
-    erase("guest1@example.com")
     assert sends.settle(held=held, intent=intent, state="planned", reply="try later", counts=False)
+    erase("guest1@example.com")
     assert sends.next_intent(held=held, sealed=sealed) is None
     [delivery] = f.rows(Delivery.objects)
     assert (delivery.state, delivery.attempt) == ("skipped", 0)
     assert delivery.reply == "What was known of this recipient was erased."
+    assert delivery.address == "guest1@example.com", "it was tried, and that stays provable"
     assert sending.end_batch(held=held) == "done"
+
+
+@pytest.mark.parametrize("state", ["planned", "skipped"])
+def test_of_whom_nothing_was_ever_sent_to_not_even_the_address_is_left(erase, mia, state):
+    campaign = f.campaign(to=2)
+    if state == "skipped":
+        sends.approve(mia, campaign)
+        held = jobs.claim(job_id=sends.the_job().id, task_id="t")
+        sending.begin(held=held)
+        sends.stop(mia, campaign)
+    found, _ = erase("guest1@example.com")
+    assert (found.planned, found.addresses) == (int(state == "planned"), 1)
+    first, other = f.rows(Delivery.objects.order_by("position"))
+    assert (first.state, first.address, first.dedupe_key) == ("skipped", "", str(first.id))
+    assert (other.state, other.address) == (state, "guest2@example.com")
+    assert not erase("guest1@example.com")[0], "the log knows that it was erased, and not who"
+    assert chain_holds()
+
+
+def test_two_people_of_one_campaign_are_erased_one_after_the_other(erase, mia):
+    campaign = f.campaign(to=3)
+    erase("guest1@example.com")
+    erase("guest2@example.com")
+    assert sends.states(campaign) == ["skipped", "skipped", "planned"]
+
+
+def test_a_refused_recipient_that_spells_them_is_erased_and_one_that_only_looks_alike_is_not(erase):
+    to = ["Ann <ann@x.example>, bo@x.example", "joann@x.example, bo@x.example", "ann@x.example.org;"]
+    f.campaign(to=[(email, {"name": "N", "time": "1"}) for email in to])
+    found, _ = erase("Ann@X.example")
+    assert found.recipients == 1
+    rows = f.rows(AudienceRow.objects.order_by("position"))
+    assert [row.email for row in rows] == ["", *to[1:]]
 
 
 def test_what_failed_for_somebody_erased_is_not_sent_again(erase, mia):

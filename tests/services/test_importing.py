@@ -67,6 +67,15 @@ def suppress(world: World, key: str, scope: str = "") -> None:
         )
 
 
+def test_a_file_that_was_lost_before_its_import_is_put_back_by_sending_it_again(world: World) -> None:
+    dataset, _ = received(world, LIST)
+    name = datasets.name_in_storage(world.workspace.id, dataset.sha256)
+    default_storage.delete(name)
+    assert received(world, LIST)[0].id == dataset.id
+    imports.execute.run(str(dataset.id))
+    assert world.read(lambda: Dataset.objects.get(id=dataset.id)).ready
+
+
 class TestImporting:
     def test_every_row_ends_as_something_and_says_why(self, world: World) -> None:
         suppress(world, "gone@example.com")

@@ -91,9 +91,12 @@ class TestSending:
             send(world, "first,contact\nAnn,ann@example.com\n", address_column="contact").status_code == 303
         )
 
-    def test_a_file_of_300_mb_is_refused_and_not_kept(self, world: World, settings: Any, files: Path) -> None:
+    @pytest.mark.parametrize("more", [1, 300 * 1024])
+    def test_a_file_of_300_mb_is_refused_and_not_kept(
+        self, world: World, settings: Any, files: Path, more: int
+    ) -> None:
         settings.IMPORT_MOST_MB = 1
-        answer = send(world, b"email\n" + b"x" * (1024 * 1024 + 1))
+        answer = send(world, b"email\n" + b"x" * (1024 * 1024 + more))
         assert answer.status_code == 413
         assert "larger than 1 MB" in Read(answer)
         assert list(files.iterdir()) == []

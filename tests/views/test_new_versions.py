@@ -91,14 +91,14 @@ class TestAnotherVersion:
         assert [send(client, form, **typed).status_code for _ in range(2)] == [303, 303]
         assert len(versions(world)) == 2
 
-    @pytest.mark.parametrize(("ticked", "kept"), [({"keep_files": "on"}, ["offers.pdf"]), ({}, [])])
+    @pytest.mark.parametrize(("ticked", "kept"), [(True, ["offers.pdf"]), (False, [])])
     def test_what_is_attached_stays_unless_somebody_takes_it_off(
-        self, world: World, ticked: dict[str, str], kept: list[str]
+        self, world: World, ticked: bool, kept: list[str]
     ) -> None:
         campaign = by_hand_with(world, "offers.pdf")
         client, form, typed = revising(world, campaign)
-        assert form.fields.pop("keep_files", None)
-        send(client, form, **typed, **ticked)
+        there = form.fields.pop("attach")
+        send(client, form, **typed, attach=there if ticked else [])
         newest = versions(world)[1]
         files = VersionAttachment.objects.filter(version_id=newest.id).values_list("filename", flat=True)
         assert world.read(lambda: list(files)) == kept

@@ -16,12 +16,16 @@ from approvals.management.operator import (
 from approvals.selectors.erasure import Kept
 from approvals.selectors.workspaces import workspace_by_slug
 from approvals.services import erasure
+from approvals.services.erasure import InFiles
 
 
 class Command(OperatorCommand):
     """The owner's way to erase what was recorded about somebody."""
 
-    help = "Erase what was recorded about a customer or an address: texts go, structure and decisions stay."
+    help = (
+        "Erase what was recorded about a customer or an address: texts, rows of lists and uploaded files go, structure"
+        " and decisions stay."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -41,21 +45,33 @@ class Command(OperatorCommand):
         with spoken_errors():
             workspace = workspace_by_slug(options["workspace"])
             with as_owner(), bind(workspace.id):
-                found = erasure.foresee(subject=subject)
+                spelled = erasure.look_through_files(subject=subject)
+                found = erasure.foresee(subject=subject, in_files=spelled.lists)
                 if not found:
                     self.say(f"Nothing of {subject} is left in {workspace.slug}: it was erased before.")
+                    self._remove_files()
+                    self._tell_kept(subject, spelled)
                     return
                 self.say(f"Of {subject} in {workspace.slug}, this is erased for good:")
                 self._tell(found)
+                self._tell_kept(subject, spelled)
                 if not options["yes"] and not confirmed("Erase it?"):
                     raise CommandError("Nothing was erased.")
                 erased, entry = erasure.erase(
-                    by=current_operator(), subject=subject, reason=options["reason"]
+                    by=current_operator(), subject=subject, reason=options["reason"], in_files=spelled.lists
                 )
-        self.say("Erased:" if entry else "Somebody else erased it meanwhile.")
-        if entry:
-            self._tell(erased)
-            self.say(f"Entry {entry.seq} of the decision log says so. Backups taken before still hold it.")
+                self.say("Erased:" if entry else "Somebody else erased it meanwhile.")
+                if entry:
+                    self._tell(erased)
+                    self.say(
+                        f"Entry {entry.seq} of the decision log says so. Backups taken before still hold it."
+                    )
+                self._remove_files()
+
+    def _remove_files(self) -> None:
+        """Last, and every time: whoever was killed before has them go now."""
+        if removed := erasure.remove_files():
+            self.say(f"Files of lists that are not needed any more and were removed: {removed:,}")
 
     def _tell(self, found: Kept) -> None:
         for number, what in (
@@ -65,6 +81,30 @@ class Command(OperatorCommand):
             (found.answers, "outcomes of replays (what the runtime answered)"),
             (found.recipients, "rows in the audiences of campaigns (the given spelling, the variables)"),
             (found.planned, "messages that have not left, and are skipped"),
+            (found.addresses, "addresses of messages that never began"),
+            (found.list_rows, "rows of imported lists (they stay as empty rows, so that the list adds up)"),
+            (found.list_files, "lists whose uploaded file goes (it is still recognised by its SHA-256)"),
+            (found.released, "entries of the list of the suppressed that were released"),
         ):
             if number:
                 self.say(f"  {what}: {number:,}")
+
+    def _tell_kept(self, subject: str, spelled: InFiles) -> None:
+        """What an erasure leaves, and why: nobody is to think that it is gone."""
+        objections, attempts = erasure.kept_on_purpose(subject=subject)
+        if objections:
+            self.say(
+                f"  kept, entries by which they are not to be written to, with the address: {objections:,}"
+            )
+            self.say("    Without them nobody could hold to it that this person wants no mail.")
+        if attempts:
+            self.say(f"  kept, messages that were sent or tried, with the address: {attempts:,}")
+            self.say("    They prove what was sent where.")
+        for file in spelled.attached:
+            used = "; ".join(file.used) or "attached by no campaign"
+            self.say(f"  kept, a file in the storage that spells {subject}: {file.stored_as}")
+            self.say(f"    {used}")
+        if spelled.attached:
+            self.say(
+                "    What was attached is evidence of what was sent. What nobody needs as that, delete there."
+            )

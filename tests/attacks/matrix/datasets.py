@@ -6,6 +6,12 @@ from tests.attacks.matrix.rows import insert
 OVER = "(dataset_over)"
 OPEN = "trigger approvals_datasetrow datasetrow_of_an_open_dataset"
 ENDS = "update approvals_dataset set ended_at = now()"
+FILE = "update approvals_dataset set file_erased_at = {} where id = %(dataset_over)s"
+ROW = "update approvals_datasetrow set {} where dataset_id = %(dataset)s"
+EMPTIED = "erased_at = now(), email = '', address = '', dedupe_key = '', vars = '{}', unfit = ''"
+NEVER_TRIED = "update approvals_delivery set state = 'skipped' where id = %(delivery)s"
+FORGET = "update approvals_delivery set address = '', dedupe_key = id::text where id = {}"
+ELSEWHERE = "(delivery_keeps_its_recipient)"
 
 CASES = (
     Case(
@@ -123,5 +129,85 @@ CASES = (
         by="owner",
         attack="delete from approvals_suppression where id = %(suppression)s",
         refusal="append-only|refused",
+    ),
+    Case(
+        guard="constraint approvals_dataset dataset_file_erased_once_over",
+        what="take away the file that is still to be imported",
+        attack=insert("dataset", file_erased_at="now()"),
+    ),
+    Case(
+        guard="trigger approvals_dataset dataset_over",
+        what="count otherwise by the way of taking its file away",
+        by="owner",
+        attack=FILE.format("now(), formulas = 7"),
+        refusal=OVER,
+    ),
+    Case(
+        guard="trigger approvals_dataset dataset_over",
+        what="say that a file is there again that was erased",
+        by="owner",
+        attack=(FILE.format("now()"), FILE.format("null")),
+        refusal=OVER,
+    ),
+    Case(
+        guard="constraint approvals_datasetrow datasetrow_erased_is_empty",
+        what="erased, and still there to read",
+        attack=insert("datasetrow", erased_at="now()"),
+    ),
+    *(
+        Case(
+            guard="trigger approvals_datasetrow datasetrow_only_erased",
+            what=what,
+            by="owner",
+            attack=attack,
+            refusal="only ever erased",
+        )
+        for what, attack in {
+            "give a row another address": ROW.format(
+                "address = 'eve@x.example', dedupe_key = 'eve@x.example'"
+            ),
+            "count a row otherwise by the way of erasing it": ROW.format(f"{EMPTIED}, formula = true"),
+            "put somebody else in the place of who was erased": (
+                ROW.format(EMPTIED),
+                ROW.format("erased_at = null, address = 'eve@x.example', dedupe_key = 'eve@x.example'"),
+            ),
+        }.items()
+    ),
+    *(
+        Case(
+            guard="trigger approvals_delivery delivery_keeps_its_recipient",
+            what=what,
+            by="owner",
+            attack=attack,
+            refusal=ELSEWHERE,
+        )
+        for what, attack in {
+            "send what was approved to somebody else": (
+                "update approvals_delivery set address = 'eve@x.example' where id = %(delivery)s"
+            ),
+            "forget to whom something was sent": FORGET.format("%(delivery_sent)s"),
+            "forget whom a message is for that may leave": FORGET.format("%(delivery)s"),
+            "forget somebody whose row is still there": (NEVER_TRIED, FORGET.format("%(delivery)s")),
+        }.items()
+    ),
+    Case(
+        guard="constraint approvals_suppression suppression_key_is_normal",
+        what="hold for nobody",
+        attack=insert("suppression", dedupe_key="''"),
+    ),
+    Case(
+        guard="trigger approvals_suppression suppression_only_released",
+        what="have released somebody else",
+        by="owner",
+        attack="update approvals_suppression set dedupe_key = 'eve@x.example' where id = %(released)s",
+        refusal="(suppression_only_released)",
+    ),
+    Case(
+        guard="trigger approvals_suppression suppression_only_released",
+        what="take somebody off by the way of erasing",
+        by="owner",
+        attack="update approvals_suppression set dedupe_key = '' where id = %(suppression)s",
+        refusal="(suppression_only_released)|(suppression_key_is_normal)",
+        behind=("constraint approvals_suppression suppression_key_is_normal",),
     ),
 )

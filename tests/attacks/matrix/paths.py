@@ -7,6 +7,7 @@ creates one, puts it first in the path, and has the function called.
 from collections.abc import Iterator
 
 from tests.attacks.matrix.case import Case
+from tests.attacks.matrix.datasets import EMPTIED
 from tests.attacks.matrix.guards import functions
 from tests.attacks.matrix.rows import EVES_DECISION, insert, told
 from tests.attacks.matrix.states import ERASED, RELEASED
@@ -334,6 +335,21 @@ LIES = (
         f"update approvals_audiencerow set {ERASED}, state = 'refused', reason = 'eve'"
         " where id operator(pg_catalog.=) %(audience)s",
         behind=("no update on approvals_audiencerow for app",),
+    ),
+    _stands_in(
+        "refuse_all_but_erasure_of_row()",
+        "count a row of a list otherwise by the way of erasing it",
+        operator("=", "jsonb", "jsonb", "true"),
+        f"update approvals_datasetrow set {EMPTIED}, formula = true"
+        " where dataset_id operator(pg_catalog.=) %(dataset)s",
+        behind=("no update on approvals_datasetrow for app",),
+    ),
+    _stands_in(
+        "refuse_other_recipient()",
+        "send what was approved to somebody else",
+        operator("=", "text", "text", "true"),
+        "update approvals_delivery set address = 'eve@x.example' where id operator(pg_catalog.=) %(delivery)s",
+        behind=("no update (address) on approvals_delivery for app",),
     ),
     _stands_in(
         "place_now(OUT system bigint, OUT timeline integer, OUT database bigint, OUT relation bigint)",
