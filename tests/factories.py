@@ -46,6 +46,7 @@ LETTER = {
     "html": "<p>Dear {{ name }},</p><p>you leave at <b>{{ time }}</b>.</p>",
 }
 SENDER = Actor("member", "1", "Mia", ("reviewer",), "password")  # of files to attach
+SECRET = "whsec_YSBzZWNyZXQgb2YgMjQgY2hhcmFjdGVy"  # of every runtime that is made here
 _numbers = count(1)
 _Row = TypeVar("_Row", bound=models.Model)
 
@@ -65,7 +66,7 @@ def runtime(*, name: str = "travel-prod", writes_ahead: bool = True, **more: Any
     fields = {
         "kind": "http",
         "base_url": "http://127.0.0.1:9",
-        "signing_secret": secrets.seal("whsec_c2VjcmV0"),
+        "signing_secret": secrets.seal(SECRET),
     }
     return Runtime.objects.create(
         workspace_id=current_workspace(), name=name, writes_ahead=writes_ahead, **(fields | more)

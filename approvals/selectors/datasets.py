@@ -106,5 +106,6 @@ def rows_of(dataset_id: UUID, wanted: Wanted, *, size: int) -> tuple[list[RowFou
 def _begins(text: str, state: str) -> Q:
     text = text.lower()
     if state in ("addressable", "suppressed"):
-        return Q(dedupe_key__gte=text, dedupe_key__lt=text + _LAST)
+        # An erased row has no key; saying so leads to the index.
+        return Q(dedupe_key__gte=text, dedupe_key__lt=text + _LAST, erased_at=None)
     return Q(email__icontains=text) | Q(address__icontains=text)

@@ -54,12 +54,6 @@ class Attaching:
         """How a form is answered that only attaches."""
         return 422 if self.wrong else 200
 
-    def refused(self, invalid: Invalid) -> Attaching | None:
-        """The same with what a service refused about the files; None where that was about something else."""
-        if not (invalid.field or "").startswith("attachments"):
-            return None
-        return Attaching(self.files, self.sizes, (*self.wrong, invalid.text))
-
 
 def listed(by: Actor, files: Sequence[Listed], wrong: Sequence[str] = ()) -> Attaching:
     """Files that are listed without any that come in; what is not kept here is told and left out."""

@@ -95,7 +95,7 @@ def _propose(request: PageRequest, slug: str) -> HttpResponse:
             proposal = form.told(external_id=made[0], attachments=attaching.wanted)
             campaign, created = services.propose(by=request.actor, proposal=proposal)
         except Invalid as invalid:
-            attaching = _refused(form, attaching, invalid)
+            form.refused(invalid)
         except Conflict as closed:
             keep_refused(request, "propose", ("workspace", request.membership.workspace_id), closed)
             form.add_error(None, USED)
@@ -143,7 +143,7 @@ def _revise(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
             try:
                 services.revise(by=request.actor, campaign_id=campaign_id, shown=shown, proposal=proposal)
             except Invalid as invalid:
-                attaching = _refused(form, attaching, invalid)
+                form.refused(invalid)
             except Conflict as conflict:
                 keep_refused(request, "new_version", ("campaign", campaign_id), conflict)
                 status = conflict.status
@@ -157,14 +157,6 @@ def _revise(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
         return _version(
             request, slug, campaign, facts, form, attaching=attaching, warning=warning, status=status
         )
-
-
-def _refused(form: forms.ProposalForm, attaching: Attaching, invalid: Invalid) -> Attaching:
-    """The files with what a service refused about them; what it refused otherwise goes to the form."""
-    about_files = attaching.refused(invalid)
-    if about_files is None:
-        form.refused(invalid)
-    return about_files or attaching
 
 
 def _found(request: PageRequest, campaign_id: UUID) -> Campaign:

@@ -230,7 +230,7 @@ def test_the_order_carries_what_was_stored_and_nothing_else(ada):
         "subject": "anna@example.org",
         "input": {"ticket": 55102},
     }
-    assert (order.base_url, order.secret) == ("http://127.0.0.1:9", "whsec_c2VjcmV0")
+    assert (order.base_url, order.secret) == ("http://127.0.0.1:9", f.SECRET)
     assert order.allowed_hosts == {"127.0.0.1:9"}
 
 
