@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import re
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -30,6 +31,11 @@ FRAGMENT_OF = {
 }
 
 
+def fragment_at(path: str) -> str:
+    """The fragment that a sample page asks for at this path, whichever of its things it is about; "" for none."""
+    return FRAGMENT_OF.get(path) or FRAGMENT_OF.get(re.sub(r"\d{12}/live$", f"{1:012}/live", path), "")
+
+
 class Gallery(BaseHTTPRequestHandler):
     """Answers a page by its name, a fragment by its address, and whatever static/ holds."""
 
@@ -42,8 +48,8 @@ class Gallery(BaseHTTPRequestHandler):
             self.answer(HTML_MAIL.encode(), policy="sandbox")
         elif path == "/signed-out/":
             self.answer(b"", status=302)
-        elif path in FRAGMENT_OF:
-            self.answer(render(*FRAGMENTS[FRAGMENT_OF[path]]).encode())
+        elif fragment := fragment_at(path):
+            self.answer(render(*FRAGMENTS[fragment]).encode())
         elif path.strip("/") in PAGES:
             self.answer(render(*PAGES[path.strip("/")]).encode(), policy=_policy())
         else:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.templates.conftest import fragment_at
 from tests.templates.gallery import FRAGMENTS, PAGES, render
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
@@ -62,6 +63,14 @@ def html(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(params=PAGES)
 def page(request: pytest.FixtureRequest) -> str:
     return render(*PAGES[request.param])
+
+
+def test_whatever_a_page_asks_for_by_itself_the_gallery_has(page: str) -> None:
+    """However slow the machine is: a page that stays open for long asks, and a 404 would be a complaint."""
+    polled = [
+        tag["hx-get"] for tag in Markup(page).all("div") if tag.get("hx-trigger", "").startswith("every")
+    ]
+    assert [path for path in polled if not fragment_at(path.partition("?")[0])] == []
 
 
 def test_a_page_has_one_heading_a_title_and_a_main_part(page: str) -> None:
