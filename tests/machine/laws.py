@@ -222,7 +222,10 @@ def what_is_over_stays(step: Step) -> Iterator[str]:
 
 
 def a_doubt_waits_for_somebody(step: Step) -> Iterator[str]:
-    """What is in doubt, or was refused, is left by a person's decision alone, or by hearing from the new run itself."""
+    """What is in doubt, or was refused, is left by a person's decision alone, or by hearing from the new run itself.
+
+    What was refused under one version is left, refused as it is, by a newer one that wrote to the same recipient.
+    """
     decided = {d.target_id for d in step.new_decisions if d.actor_kind == "member" and d.kind != "refused"}
     for job in step.before.jobs.values():
         now = step.now.jobs[job.id]
@@ -231,8 +234,28 @@ def a_doubt_waits_for_somebody(step: Step) -> Iterator[str]:
             yield f"the doubt about a replay went from {job.status} to {now.status} by itself"
     for delivery in step.before.deliveries.values():
         now = step.now.deliveries[delivery.id]
-        if delivery.state in ("in_doubt", "failed") and now != delivery and delivery.id not in decided:
+        overtaken = delivery.state == now.state == "failed" and _wrote_since(step.now, now)
+        left = delivery.state in ("in_doubt", "failed") and now != delivery
+        if left and delivery.id not in decided and not overtaken:
             yield f"the delivery to {delivery.address} went from {delivery.state} to {now.state} by itself"
+
+
+def _wrote_since(seen: Seen, failed: Row) -> bool:
+    number = seen.versions[failed.version_id].number
+    return any(
+        (one.campaign_id, one.dedupe_key) == (failed.campaign_id, failed.dedupe_key)
+        and one.state in ("sent", "in_doubt", "failed")
+        and seen.versions[one.version_id].number > number
+        for one in seen.deliveries.values()
+    )
+
+
+def nobody_settles_what_a_newer_version_settled(step: Step) -> Iterator[str]:
+    """Once nothing of a campaign is under way, a failure waits for somebody only where no newer version wrote since."""
+    for delivery in step.now.deliveries.values():
+        waits = delivery.state == "failed" and delivery.resolved_at is None
+        if waits and not step.now.jobs_of(delivery.campaign_id, *LIVE) and _wrote_since(step.now, delivery):
+            yield f"somebody is asked about {delivery.address}, whom a newer version wrote to since"
 
 
 def a_job_ends_or_has_a_way_on(step: Step) -> Iterator[str]:
@@ -352,6 +375,7 @@ LAWS: tuple[Callable[[Step], Iterator[str]], ...] = (
     a_settled_record_stays,
     what_is_over_stays,
     a_doubt_waits_for_somebody,
+    nobody_settles_what_a_newer_version_settled,
     a_job_ends_or_has_a_way_on,
     a_delivery_goes_on,
     the_outside_is_known,
