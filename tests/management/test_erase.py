@@ -122,6 +122,22 @@ def test_the_uploaded_list_goes_what_is_kept_is_told_and_the_log_still_verifies(
     assert verify_log.UNTOLD not in capsys.readouterr().out
 
 
+def test_who_is_only_in_an_attached_file_is_nobody_here_and_the_file_is_named(
+    world: World, erase: Erase, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    with world.bound():
+        attachments.keep(
+            by=world.actor("reviewer"), pieces=[b"Dear zoe@example.com"], content_type="text/plain"
+        )
+    printed = io.StringIO()
+    with pytest.raises(CommandError, match="Nothing in this workspace is about zoe"):
+        call_command(
+            "erase", "--workspace", world.workspace.slug, "--subject", "zoe@example.com", stdout=printed
+        )
+    assert "a file in the storage that spells zoe@example.com: attachments/" in printed.getvalue()
+
+
 def test_every_page_reads_erased_and_none_breaks(world: World, erase: Erase) -> None:
     run = world.run(
         "refund-1",

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from approvals.db.binding import bind
+from approvals.exceptions import NotFound
 from approvals.management.operator import (
     OperatorCommand,
     add_workspace_argument,
@@ -46,9 +47,12 @@ class Command(OperatorCommand):
             workspace = workspace_by_slug(options["workspace"])
             with as_owner(), bind(workspace.id):
                 spelled = erasure.look_through_files(subject=subject)
-                found = erasure.foresee(subject=subject, in_files=spelled.lists)
+                found = self._foreseen(subject, spelled)
                 if not found:
-                    self.say(f"Nothing of {subject} is left in {workspace.slug}: it was erased before.")
+                    self.say(
+                        f"Nothing of {subject} is left to erase in {workspace.slug}: it was erased before, or there is"
+                        " only what is kept on purpose."
+                    )
                     self._remove_files()
                     self._tell_kept(subject, spelled)
                     return
@@ -67,6 +71,13 @@ class Command(OperatorCommand):
                         f"Entry {entry.seq} of the decision log says so. Backups taken before still hold it."
                     )
                 self._remove_files()
+
+    def _foreseen(self, subject: str, spelled: InFiles) -> Kept:
+        try:
+            return erasure.foresee(subject=subject, in_files=spelled.lists)
+        except NotFound:
+            self._tell_kept(subject, spelled)  # nothing is about them, and still a file may spell them
+            raise
 
     def _remove_files(self) -> None:
         """Last, and every time: whoever was killed before has them go now."""
