@@ -20,7 +20,7 @@ def why_links_lead_nowhere(base_url: str) -> str:
     try:
         address = web_address(base_url, "base_url", "BASE_URL")
     except Invalid:
-        return f"Links in messages would lead nowhere, because BASE_URL is no address that a link can begin with: {_MEND}"
+        return f"Links in messages would lead nowhere, because BASE_URL is no address to begin a link with: {_MEND}"
     scheme, _, rest = address.partition("://")
     if _is_this_machine(rest.partition("/")[0]):
         return f"Links in messages would lead nowhere, because BASE_URL is {address}, which is this machine: {_MEND}"

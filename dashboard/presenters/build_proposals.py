@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms.shown import pack
+from dashboard.forms.whom import filter_names
 from dashboard.presenters.build_datasets import counted
 from dashboard.presenters.build_message import fields_of
+from dashboard.presenters.build_whom import whom_of
 from dashboard.presenters.parts import NOTHING, Fact, Link, Trail
 from dashboard.presenters.places import Places
 from dashboard.presenters.proposals import ChoosePage, ReadyList, WritePage
@@ -72,9 +74,15 @@ def choose_page(
 
 
 def write_page(
-    *, places: Places, dataset: Dataset | None, form: Any, external_id: str, shown: str
+    *,
+    places: Places,
+    dataset: Dataset | None,
+    form: Any,
+    external_id: str,
+    shown: str,
+    values: Sequence[str] = (),
 ) -> WritePage:
-    """The second step: what they get. Without a list the addresses are typed."""
+    """The second step: what they get. Without a list the addresses are typed. `values`: as in `whom_of`."""
     kept = (("external_id", external_id), ("shown", shown))
     trail = Trail(Link("Who gets it", places.new_campaign()))
     if dataset is None:
@@ -92,7 +100,7 @@ def write_page(
             ),
             notes=(FOUR_EYES,),
         )
-    others = [name for name in dataset.columns if name != dataset.address_column]
+    others = filter_names(dataset)
     return WritePage(
         title=f"New campaign to {plain(dataset.name[:100])}",
         heading=reveal_line("New campaign"),
@@ -100,6 +108,8 @@ def write_page(
         form=form,
         action=places.new_campaign(f"list={dataset.id}"),
         button="Propose it",
+        whom=whom_of(form, url=places.new_campaign(f"list={dataset.id}"), values=values),
+        message=tuple(form.message_fields()),
         kept=kept,
         facts=_of_list(dataset, places),
         fields=_merge_fields(others),
@@ -137,9 +147,16 @@ def rest_of(facts: CampaignFacts) -> int:
 
 
 def version_page(
-    facts: CampaignFacts, *, places: Places, form: Any, user_id: str, comment: str, warning: str = ""
+    facts: CampaignFacts,
+    *,
+    places: Places,
+    form: Any,
+    user_id: str,
+    comment: str,
+    warning: str = "",
+    values: Sequence[str] = (),
 ) -> WritePage:
-    """The form for the version that comes next."""
+    """The form for the version that comes next. `values`: as in `whom_of`."""
     number = facts.version + 1
     closed = CLOSED.get(facts.status, "")
     names = fields_of(facts.content)
@@ -150,6 +167,8 @@ def version_page(
         form=form,
         action=places.new_version(facts.id),
         button=f"{_STOPS.get(facts.status, 'Propose')} version {number}",
+        whom=whom_of(form, url=places.new_version(facts.id), values=values),
+        message=tuple(form.message_fields()),
         kept=(("shown", pack(target=facts.id, user_id=user_id, digest=facts.digest)),),
         fields=_merge_fields(names),
         no_fields="" if names else "There are no merge fields in it so far.",

@@ -5,14 +5,15 @@ Whatever is refused, the form comes back with all that was typed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from approvals.access.datasets import dataset_for
@@ -26,8 +27,9 @@ from approvals.services import proposals as services
 from dashboard.forms import proposals as forms
 from dashboard.forms.datasets import UploadForm
 from dashboard.forms.shown import unpack
+from dashboard.forms.whom import WHOM, Whom
 from dashboard.middleware import PageRequest
-from dashboard.presenters import build_proposals
+from dashboard.presenters import build_proposals, build_whom
 from dashboard.presenters.places import Places
 from dashboard.views.deciding import SeeOther, deciding, keep_refused
 from dashboard.views.shell import render_page
@@ -61,7 +63,10 @@ def _look(request: PageRequest, slug: str) -> HttpResponse:
         return _choose(request, slug)
     if dataset is not None and datasets.status_of(dataset) != "ready":
         return redirect(Places(slug).dataset(dataset.id))
-    return _write(request, slug, dataset, _form(dataset, None), forms.fresh_id(request.actor.id))
+    form = _form(dataset, None, _chosen(request))
+    if dataset is not None and _asks_for_whom(request):
+        return _whom(request, form, Places(slug).new_campaign(f"list={dataset.id}"))
+    return _write(request, slug, dataset, form, forms.fresh_id(request.actor.id))
 
 
 @deciding("propose", on="workspace")
@@ -101,7 +106,9 @@ def new_version(request: PageRequest, slug: str, campaign_id: UUID) -> HttpRespo
 @require_safe
 def _look_at_newest(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     campaign = _found(request, campaign_id)
-    facts, form = _version_form(campaign, None)
+    facts, form = _version_form(campaign, None, _chosen(request))
+    if _asks_for_whom(request):
+        return _whom(request, form, Places(slug).new_version(campaign_id))
     return _version(request, slug, campaign, facts, form)
 
 
@@ -153,13 +160,46 @@ def _list_asked_for(request: PageRequest) -> Dataset | None:
         raise NotFound() from None
 
 
-def _form(dataset: Dataset | None, sent: PageRequest | None) -> forms.TypedForm | forms.ListedForm:
+def _chosen(request: PageRequest) -> dict[str, str]:
+    """What the address says of who gets it, which is asked for while the form is filled in."""
+    return {name: request.GET[name] for name in WHOM if name in request.GET}
+
+
+def _asks_for_whom(request: PageRequest) -> bool:
+    htmx: Any = getattr(request, "htmx", None)
+    return bool(htmx and htmx.target == "whom")
+
+
+def _whom(request: PageRequest, form: Any, url: str) -> HttpResponse:
+    """The fields that follow from what is chosen, alone."""
+    whom = build_whom.whom_of(form, url=url, values=_values(form), alone=True)
+    return render(request, "campaigns/write.html#whom", {"whom": whom})
+
+
+def _values(form: Any) -> list[str]:
+    """What the column that rows are picked by holds, as far as one is chosen."""
+    if not isinstance(form, Whom) or not (dataset := form.list_chosen()) or not form.column_chosen():
+        return []
+    with transaction.atomic():
+        return datasets.values_of(
+            dataset.id,
+            form.column_chosen(),
+            rows=build_whom.ROWS_LOOKED_AT,
+            at_most=build_whom.MOST_SUGGESTED,
+        )
+
+
+def _form(
+    dataset: Dataset | None, sent: PageRequest | None, chosen: Mapping[str, str] | None = None
+) -> forms.TypedForm | forms.ListedForm:
     given = sent.POST if sent else None
-    return forms.ListedForm(given, dataset=dataset) if dataset else forms.TypedForm(given)
+    return (
+        forms.ListedForm(given, dataset=dataset, initial=chosen or {}) if dataset else forms.TypedForm(given)
+    )
 
 
 def _version_form(
-    campaign: Campaign, sent: PageRequest | None
+    campaign: Campaign, sent: PageRequest | None, chosen: Mapping[str, str] | None = None
 ) -> tuple[selectors.CampaignFacts, forms.VersionForm]:
     """(the campaign as it stands, the form with what its newest version says, or with what was sent)."""
     facts = selectors.facts_of(campaign)
@@ -179,6 +219,7 @@ def _version_form(
             "text": content.text,
             "html": content.html,
             "send_by": facts.send_by,
+            **(chosen or {}),
         },
     )
     return facts, form
@@ -210,7 +251,12 @@ def _write(
 ) -> HttpResponse:
     external_id, shown = made
     page = build_proposals.write_page(
-        places=Places(slug), dataset=dataset, form=form, external_id=external_id, shown=shown
+        places=Places(slug),
+        dataset=dataset,
+        form=form,
+        external_id=external_id,
+        shown=shown,
+        values=_values(form),
     )
     return render_page(request, "campaigns/write.html", page, status=status, current="queue")
 
@@ -232,6 +278,7 @@ def _version(
         user_id=request.actor.id,
         comment=campaign.comment,
         warning=warning,
+        values=_values(form),
     )
     return render_page(request, "campaigns/write.html", page, status=status, current="queue")
 

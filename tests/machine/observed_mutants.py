@@ -1,8 +1,16 @@
 """As in mutants.py, one safeguard taken out: those about runs that are read from a store, or streamed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
+from approvals.models import Job
+from approvals.rules.observed import Row
+from approvals.rules.turns import Attempt
 from approvals.services import answers, handover, observing
+from approvals.services import streaming as hearing
+from approvals.tasks import streaming
 from tests.machine.mutants import Lab, Mutant
 from tests.machine.observed import Focus
 
@@ -42,6 +50,34 @@ def believes_a_broken_history(lab: Lab) -> None:
     )
 
 
+def asks_again_after_a_call(lab: Lab) -> None:
+    """A turn that was refused for a rate limit is asked for once more, though it had called a tool."""
+    next_step = streaming.next_step
+
+    def forgetful(attempts: Sequence[Attempt], *, repeatable: bool) -> Any:
+        for attempt in attempts:
+            attempt.called = False
+        return next_step(attempts, repeatable=repeatable)
+
+    lab.patch.setattr(streaming, "next_step", forgetful)
+
+
+def tells_what_the_store_has_told(lab: Lab) -> None:
+    """A worker writes down all that it hears, whoever wrote it down before."""
+    store = hearing._store
+
+    def unknown(listening: hearing.Listening, rows: Sequence[Row]) -> set[str]:
+        store(listening, rows)
+        return {row.event_id for row in rows}
+
+    lab.patch.setattr(hearing, "_store", unknown)
+
+
+def ends_what_a_worker_listens_to(lab: Lab) -> None:
+    """Whoever reads the store concludes the end of a run, though a worker is still to hear it."""
+    lab.patch.setattr(observing, "Job", SimpleNamespace(objects=Job.objects.none()))
+
+
 # Where each of them does its harm, so that few examples find it.
 _HELD = Focus(
     turns=("asks for a confirmation",),
@@ -55,6 +91,18 @@ _SHARED = Focus(
     acts=("a_worker_is_woken", "somebody_answers"),
     fates=("freeze",),
     begins_with=2,
+)
+_CALLED = Focus(
+    turns=("calls and is refused for a rate limit", "dies at once"),
+    streams=("told",),
+    acts=("a_worker_is_woken", "somebody_answers"),
+    fates=("finish",),
+)
+_BOTH = Focus(
+    turns=("calls and is asked no more", "comes to its proven end", "dies at once"),
+    streams=("told late",),
+    acts=("a_worker_is_woken", "somebody_answers", "the_store_is_read", "a_frozen_worker_comes_back"),
+    fates=("finish", "freeze"),
 )
 _ENDED = Focus(
     turns=("fails", "comes to its proven end"),
@@ -74,10 +122,17 @@ OBSERVED_MUTANTS = (
     Observed(
         answers_what_nobody_asks,
         ("a_held_call_is_answered_while_it_is_held", "one_answer_for_each_request"),
-        _HELD,
+        focus=_HELD,
     ),
-    Observed(forgets_to_withdraw, ("nobody_waits_where_the_session_went_on",), _HELD),
-    Observed(shares_the_session, ("one_run_of_ours_a_session",), _SHARED),
-    Observed(believes_an_end_that_was_concluded, ("none_is_proven_and_true",), _ENDED),
-    Observed(believes_a_broken_history, ("none_is_proven_and_true",), _ENDED),
+    Observed(
+        answers_what_nobody_asks, ("a_held_call_is_answered_while_it_is_held",), alone=True, focus=_HELD
+    ),
+    Observed(answers_what_nobody_asks, ("one_answer_for_each_request",), alone=True, focus=_HELD),
+    Observed(forgets_to_withdraw, ("nobody_waits_where_the_session_went_on",), focus=_HELD),
+    Observed(shares_the_session, ("one_run_of_ours_a_session",), focus=_SHARED),
+    Observed(believes_an_end_that_was_concluded, ("none_is_proven_and_true",), focus=_ENDED),
+    Observed(believes_a_broken_history, ("none_is_proven_and_true",), focus=_ENDED),
+    Observed(asks_again_after_a_call, ("nothing_is_asked_again_after_a_call",), focus=_CALLED),
+    Observed(tells_what_the_store_has_told, ("each_event_is_told_once",), focus=_BOTH),
+    Observed(ends_what_a_worker_listens_to, ("a_worker_ends_what_it_listens_to",), focus=_BOTH),
 )

@@ -43,7 +43,9 @@ def test_a_link_to_the_machine_that_wrote_it_leads_nowhere(address: str) -> None
 
 def test_nobody_unsubscribes_with_one_click_over_plain_http() -> None:
     said = why_links_lead_nowhere("http://desk.example")
-    assert said.startswith("Nobody could unsubscribe with one click, because BASE_URL is http://desk.example,")
+    assert said.startswith(
+        "Nobody could unsubscribe with one click, because BASE_URL is http://desk.example,"
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,4 +53,4 @@ def test_nobody_unsubscribes_with_one_click_over_plain_http() -> None:
     ["", "desk.example", "https://desk.example?a=b", "https://me@desk.example", "https://desk .example"],
 )
 def test_what_is_no_address_is_told_as_that(address: str) -> None:
-    assert "no address that a link can begin with: set BASE_URL" in why_links_lead_nowhere(address)
+    assert "no address to begin a link with: set BASE_URL" in why_links_lead_nowhere(address)
