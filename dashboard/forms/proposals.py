@@ -212,7 +212,7 @@ class ListedForm(Whom, ProposalForm):
 
     def column_chosen(self) -> str:
         """By its number."""
-        return self.columns.get(self.chosen("column"), "")
+        return str(self.columns.get(self.chosen("column"), ""))
 
     def clean(self) -> None:
         """A filter is whole, or there is none."""

@@ -8,7 +8,7 @@ from typing import Any
 from approvals.models import Job
 from approvals.rules.observed import Row
 from approvals.rules.turns import Attempt
-from approvals.services import answers, handover, observing
+from approvals.services import answers, handover, lineages, observing
 from approvals.services import streaming as hearing
 from approvals.tasks import streaming
 from tests.machine.mutants import Lab, Mutant
@@ -18,6 +18,12 @@ from tests.machine.observed import Focus
 def answers_what_nobody_asks(lab: Lab) -> None:
     """A request is answered, whatever became of it."""
     lab.patch.setattr(answers.in_place, "why_not_held", lambda kind, run, call: "")
+
+
+def answers_an_attempt_that_is_over(lab: Lab) -> None:
+    """A request is answered, though the run that its answer began has taken the place of the one that asked."""
+    answers_what_nobody_asks(lab)
+    lab.patch.setattr(lineages, "refuse_superseded", lambda case: None)
 
 
 def forgets_to_withdraw(lab: Lab) -> None:
@@ -85,6 +91,12 @@ _HELD = Focus(
     acts=("an_agent_works", "the_store_is_read", "somebody_answers", "somebody_decides"),
     fates=("finish",),
 )
+_ANSWERED = Focus(
+    turns=("asks for a confirmation", "comes to its proven end"),
+    streams=("told",),
+    acts=("the_store_is_read", "somebody_answers", "somebody_decides", "a_worker_is_woken"),
+    fates=("finish",),
+)
 _SHARED = Focus(
     turns=("dies in its call",),
     streams=("told",),
@@ -127,7 +139,7 @@ OBSERVED_MUTANTS = (
     Observed(
         answers_what_nobody_asks, ("a_held_call_is_answered_while_it_is_held",), alone=True, focus=_HELD
     ),
-    Observed(answers_what_nobody_asks, ("one_answer_for_each_request",), alone=True, focus=_HELD),
+    Observed(answers_an_attempt_that_is_over, ("one_answer_for_each_request",), alone=True, focus=_ANSWERED),
     Observed(forgets_to_withdraw, ("nobody_waits_where_the_session_went_on",), focus=_HELD),
     Observed(shares_the_session, ("one_run_of_ours_a_session",), focus=_SHARED),
     Observed(believes_an_end_that_was_concluded, ("none_is_proven_and_true",), focus=_ENDED),
