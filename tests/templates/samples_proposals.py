@@ -12,6 +12,7 @@ from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms.datasets import UploadForm
 from dashboard.forms.proposals import ListedForm, TypedForm, VersionForm
 from dashboard.presenters.build_proposals import choose_page, version_page, write_page
+from dashboard.presenters.build_whom import whom_of
 from dashboard.views.proposals import ANOTHER_VERSION, CHOOSE_FIRST
 from tests.templates.samples import HOSTILE, NOW
 from tests.templates.samples_datasets import OVER, PLACES
@@ -68,6 +69,10 @@ WRITE_WRONG = write_page(
     external_id="1",
     shown="s",
 )
+WHOM = whom_of(
+    ListedForm(None, dataset=OVER, initial={"who": "some", "column": "2"}),
+    url=PLACES.new_campaign("list=1"), values=["Oslo", "Bergen", f"No {HOSTILE}"], alone=True,
+)  # fmt: skip
 TYPED = write_page(places=PLACES, dataset=None, form=TypedForm(), external_id="1", shown="s")
 VERSION = _version("sending", sent=4_812, planned=5_185, in_doubt=2, attempting=1, failed=3)
 VERSION_LATE = _version("returned", warning=ANOTHER_VERSION.format(number=2), comment=f"The date {HOSTILE}")
