@@ -45,7 +45,7 @@ class Suggested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whom:
-    """Who gets it, as far as it is chosen: the `fields` to show now, which ask `url` for more when they change.
+    """Who gets it, as far as it is chosen: the `fields` to show now. When they change, `url` is asked for more.
 
     Alone, as the fragment `campaigns/write.html#whom`, it has no `later`: those are for a browser that cannot ask.
     """

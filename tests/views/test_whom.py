@@ -19,9 +19,8 @@ ASKING = {"HTTP_HX_REQUEST": "true", "HTTP_HX_TARGET": "whom"}
 
 def fields(html: str) -> tuple[list[str], list[str]]:
     """The names of the fields that are shown, and of those that only a browser without JavaScript shows."""
-    [part] = re.findall(
-        r'<div id="whom".*?(?=<div class="field">\s*<label for="id_name"|\Z)', html, re.DOTALL
-    )
+    part = html.partition('<div id="whom"')[2] or html
+    part = re.split(r'<label for="id_name"', part)[0]
     shown, _, later = part.partition("<noscript>")
     return re.findall(r' name="(\w+)"', shown), re.findall(r' name="(\w+)"', later)
 
