@@ -167,9 +167,9 @@ def _facts(facts: CampaignFacts, now: datetime) -> tuple[Fact, ...]:
         *_agent(facts),
         Fact("Proposed", when(facts.own.created_at, now)),
         *([Fact("Proposed by", reveal_line(who))] if facts.own.proposer_kind == "member" else []),
-        Fact("External id", summary_line(facts.external_id, 100), copy=facts.external_id),
         *([Fact("Version", count(facts.version))] if facts.version > 1 else []),
         Fact("Digest", facts.digest[:12]),
+        Fact("External id", summary_line(facts.external_id, 100), copy=facts.external_id),
         Fact("Campaign id", str(facts.id), copy=str(facts.id)),
     )
 

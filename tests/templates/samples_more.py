@@ -86,8 +86,8 @@ CAMPAIGN = CampaignPage(
     facts=(
         Fact("Agent", reveal_line("outreach-writer")),
         Fact("Proposed", ago(hours=2)),
-        Fact("External id", reveal_line("winter-118"), copy="winter-118"),
         Fact("Digest", DIGEST[:12]),
+        Fact("External id", reveal_line("winter-118"), copy="winter-118"),
         Fact("Campaign id", CAMPAIGN_ID, copy=CAMPAIGN_ID),
     ),
     preview=Preview(

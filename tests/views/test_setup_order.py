@@ -29,7 +29,7 @@ def test_where_there_is_no_runtime_one_is_added_before_anything_else(world: Worl
 def test_once_there_is_one_it_is_looked_at_first_and_another_is_added_last(world: World) -> None:
     page = look(world)
     assert headings(page.html) == ["runtime", "How this workspace sends", "Add another ADK runtime"]
-    assert (page.links["How it sends"], page.links["add another runtime"]) == ("#sending", "#add")
+    assert (page.links["How it sends"], page.links["Add another runtime"]) == ("#sending", "#add")
 
 
 def test_a_runtime_that_needs_somebody_stands_before_those_that_are_well(world: World) -> None:

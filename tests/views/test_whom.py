@@ -79,12 +79,21 @@ class TestToAList:
         monkeypatch.setattr(build_whom, "ROWS_LOOKED_AT", 1)
         html = self.asked(world, a_list(world), who="some", column="3")
         assert suggested(html, "value") == ["Oslo"]
-        assert "Suggested is what stands in the first 1 rows of the list; anything else can be typed." in html
+        assert (
+            "This column holds Oslo. These are of the first 1 rows of the list; anything else can be typed."
+            in html
+        )
 
     def test_so_many_are_suggested_and_no_more(self, world: World) -> None:
         rows = "".join(f"p{n}@x.example,City {n:03}\n" for n in range(60))
         html = self.asked(world, a_list(world, f"email,city\n{rows}"), who="some", column="2")
         assert len(suggested(html, "value")) == build_whom.MOST_SUGGESTED == 50
+        assert "This column holds City 000, City 001, City 002, City 003, City 004 and others." in html
+
+    def test_a_column_that_holds_nothing_is_told_as_that(self, world: World) -> None:
+        dataset = a_list(world, "email,city\na@x.example,\nnobody,Paris\n")
+        html = self.asked(world, dataset, who="some", column="2")
+        assert "No row that can be written to has anything in this column." in html
 
     def test_what_was_refused_comes_back_with_all_that_was_filled_in(self, world: World) -> None:
         answer = to_list(world, a_list(world), who="some", column="3", value="Paris")
