@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.utils.html import escape
 
 from dashboard.presenters.text import plain
 
@@ -42,10 +43,15 @@ class Whom(forms.Form):
         """The column to filter by, as the list calls it; empty for none that it has."""
         raise NotImplementedError
 
-    def suggest(self, suggestions: Mapping[str, Sequence[str]]) -> None:
-        """Have fields, by their name, offer the options of the datalist that has the id of `datalist`."""
+    def suggest(self, suggestions: Mapping[str, Sequence[str]], *, said: str) -> None:
+        """Have fields, by their name, offer the options of the datalist that has the id of `datalist`.
+
+        `said` is what the column holds, for whoever is to say a value of it: not every browser shows what it suggests.
+        """
         for name in suggestions:
             self.fields[name].widget.attrs["list"] = datalist(name)
+        if "value" in self.fields:
+            self["value"].help_text = escape(said)  # help is printed as markup
 
     def chosen(self, name: str) -> str:
         """What a field says, whether or not it was sent."""

@@ -31,7 +31,9 @@ def whom_of(form: Form, *, url: str, values: Sequence[str], alone: bool = False)
         suggestions["column"] = [name for name in filter_names(dataset) if can_be_picked(name, longest=SHORT)]
     if "value" in shown and values:
         suggestions["value"] = values
-    form.suggest(suggestions)
+    form.suggest(
+        suggestions, said=_holds(values, dataset) if dataset is not None and "value" in shown else ""
+    )
     return Whom(
         url=url,
         fields=tuple(form.asked_now()),
@@ -39,12 +41,11 @@ def whom_of(form: Form, *, url: str, values: Sequence[str], alone: bool = False)
         suggested=tuple(
             Suggested(id=datalist(name), values=tuple(texts)) for name, texts in suggestions.items()
         ),
-        note=_note(values, dataset) if dataset is not None and "value" in shown else "",
     )
 
 
-def _note(values: Sequence[str], dataset: Dataset) -> str:
-    """What the column holds, in words: not every browser shows that it has something to suggest."""
+def _holds(values: Sequence[str], dataset: Dataset) -> str:
+    """What the column holds, in words."""
     long = dataset.stored > ROWS_LOOKED_AT
     if not values:
         where = f", as far as the first {count(ROWS_LOOKED_AT)} tell" if long else ""

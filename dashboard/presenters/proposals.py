@@ -54,7 +54,6 @@ class Whom:
     fields: tuple[Any, ...]
     later: tuple[Any, ...] = ()
     suggested: tuple[Suggested, ...] = ()
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
