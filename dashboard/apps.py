@@ -7,3 +7,7 @@ class DashboardConfig(AppConfig):
     """Everything a browser meets."""
 
     name = "dashboard"
+
+    def ready(self) -> None:
+        """The checks of a deployment are there once they are imported."""
+        from dashboard import checks  # noqa: F401

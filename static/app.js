@@ -61,6 +61,19 @@
   document.addEventListener("htmx:sendError", () => trouble(true));
   document.addEventListener("htmx:timeout", () => trouble(true));
 
+  // What is asked for by support is copied with one click, where the browser lets us.
+  if (navigator.clipboard) {
+    for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
+    document.addEventListener("click", async (event) => {
+      const button = event.target.closest("[data-copy]");
+      if (!button) return;
+      await navigator.clipboard.writeText(button.dataset.copy);
+      byId("said").textContent = "Copied.";
+      button.dataset.done = "1";
+      setTimeout(() => delete button.dataset.done, 2000);
+    });
+  }
+
   // A time zone that nobody chose yet is the one of this browser, where the list has it.
   for (const field of document.querySelectorAll("[data-guess=zone]")) {
     const own = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -17,6 +17,7 @@ os.environ |= {
     "SECRET_KEY": "tests-" + "s" * 50,
     "FIELD_KEY": "dGVzdHMtdGVzdHMtdGVzdHMtdGVzdHMtdGVzdHMtMDA=",
     "SECURE": "0",
+    "BASE_URL": "https://secondlook.test",
 }
 
 from dashboard.settings import *  # noqa: E402, F403

@@ -1,7 +1,7 @@
 """What a runtime is told of a campaign that it proposed, and how often somebody tries to tell it."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from approvals.rules.digests import canonical
@@ -48,6 +48,12 @@ _TELLS = ("id", "external_id", "version", "status", "comment", "counts")
 def pause_after(attempts: int) -> int | None:
     """Seconds to wait once so many tries have failed; None: that was the last one."""
     return PAUSES_S[attempts - 1] if attempts <= len(PAUSES_S) else None
+
+
+def tried_at(due_at: datetime, attempts: int) -> datetime | None:
+    """When the last of so many tries failed, of news that are due again then; None where that cannot be told."""
+    pause_s = pause_after(attempts) if attempts else None
+    return due_at - timedelta(seconds=pause_s) if pause_s is not None else None
 
 
 def body_of(type: str, at: datetime, campaign: Mapping[str, Any], *, reason: str = "") -> str:

@@ -84,8 +84,8 @@ JOB = _machine(
         (
             "running",
             "paused",
-        ): "the database was restored before the intent, the sender is refused, it is overdue, or"
-        " a person paused its campaign",
+        ): "the database was restored before the intent, the sender is refused, its links would lead nowhere, it is"
+        " overdue, or a person paused its campaign",
         ("paused", "queued"): "a person resumes it",
         ("paused", "cancelled"): "a person takes it back",
         ("paused", "running"): "the new run is heard from",

@@ -19,7 +19,7 @@ _STRANGE = re.compile(r"[^!-~]")  # spaces, control characters and everything be
 
 def base_url_given(text: str) -> str:
     """The base URL of a runtime without a slash at its end; Invalid where it is more than host, port and path."""
-    return _web_address(text, "base_url", "base URL").rstrip("/")
+    return web_address(text, "base_url", "The base URL").rstrip("/")
 
 
 def callback_url_given(text: str) -> str:
@@ -27,15 +27,15 @@ def callback_url_given(text: str) -> str:
 
     Invalid where it is more than host, port and path.
     """
-    return _web_address(text, "callback_url", "callback address") if text.strip() else ""
+    return web_address(text, "callback_url", "The callback address") if text.strip() else ""
 
 
-def _web_address(text: str, field: str, name: str) -> str:
-    """An address over http or https, with its host in small letters."""
+def web_address(text: str, field: str, name: str) -> str:
+    """An address over http or https, with its host in small letters; Invalid, which begins with `name`, for others."""
     text = text.strip()
 
     def invalid(what: str) -> Invalid:
-        return Invalid(field, f"The {name} {what}")
+        return Invalid(field, f"{name} {what}")
 
     if len(text) > LONGEST:
         raise invalid(f"is longer than {LONGEST} characters.")

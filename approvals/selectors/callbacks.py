@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, QuerySet
 
 from approvals.models import Callback
+from approvals.rules.callbacks import tried_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,41 @@ class Untold:
     at: datetime
     attempts: int
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """News that were told in vain `attempts` times and are told again: `next_at`, or just now where that is None.
+
+    `answer` is what came of the last try, at `last_at` if that is known; `behind` is how many news wait for these.
+    """
+
+    type: str
+    attempts: int
+    answer: str
+    last_at: datetime | None
+    next_at: datetime | None
+    behind: int
+
+
+def retried_of(campaign_id: UUID) -> Retried | None:
+    """What the runtime of this campaign could not be told so far; None where nothing is told again."""
+    waiting = Callback.objects.filter(campaign_id=campaign_id, status="waiting")
+    first = waiting.filter(campaign__runtime__callback_url__gt="").order_by("number").first()
+    if first is None:
+        return None
+    under_way = first.lease_until is not None
+    failed = first.attempts - under_way
+    if not failed:
+        return None
+    return Retried(
+        type=first.type,
+        attempts=failed,
+        answer=first.answer,
+        last_at=None if under_way else tried_at(first.due_at, failed),
+        next_at=None if under_way else first.due_at,
+        behind=waiting.filter(number__gt=first.number).count(),
+    )
 
 
 def newest(campaign_id: UUID) -> Callback | None:

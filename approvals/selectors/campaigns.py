@@ -17,7 +17,7 @@ from approvals.exceptions import NotFound
 from approvals.models import AudienceRow, Campaign, Decision, Delivery, Job, Place, Version, Workspace
 from approvals.rules.content import Content
 from approvals.selectors.attachments import content_of
-from approvals.selectors.callbacks import Untold, untold_of
+from approvals.selectors.callbacks import Retried, Untold, retried_of, untold_of
 from approvals.selectors.campaign_counts import audience_of, newest_version
 from approvals.selectors.campaign_versions import TROUBLED, VersionFacts, versions_of
 from approvals.selectors.decisions import NOT_AN_OUTCOME, Entry, entries_of
@@ -56,7 +56,7 @@ class CampaignFacts:
     for yet, by state. Both are of the version alone, and `job` is the execution of its newest approval. `paused` is
     what of the whole campaign waits for a person. `hold_s`: seconds that an approval is held, so that it can be taken
     back. `restored`: the database was restored since it was proposed, so more may have become of it than it knows.
-    `untold`: what its agent does not know because it could not be told.
+    `untold`: what its agent does not know because it could not be told; `retried`: what it is told again.
     """
 
     id: UUID
@@ -81,6 +81,7 @@ class CampaignFacts:
     paused: Sequence[Paused] = ()
     restored: bool = False
     untold: Untold | None = None
+    retried: Retried | None = None
     drawn_from: Drawn | None = None
 
     @property
@@ -192,6 +193,7 @@ def facts_of(campaign: Campaign, number: int | None = None) -> CampaignFacts:
         paused=_paused(campaign.id),
         restored=restored,
         untold=untold_of(campaign.id),
+        retried=retried_of(campaign.id),
         drawn_from=Drawn(**json.loads(version.drawn_from)) if version.drawn_from else None,
     )
 

@@ -14,6 +14,7 @@ from django.db import connection
 from approvals.models.delivery import TAKEN
 
 FIRST = 3  # addresses that are named
+CAMPAIGNS = 5  # campaigns that are named, in which somebody waits
 OPEN = [
     "pending",
     "returned",
@@ -39,9 +40,19 @@ _FOUND = "select d.position, d.address from approvals_delivery d where d.version
 _FIRST = (
     "(select array_agg(address) from (select address from {0} order by position limit %(first)s) first_ones)"
 )
-_COUNTED = f"""with written as materialized ({_FOUND} {_WRITTEN}), waits as materialized ({_FOUND} {_WAITS})
+# Where they wait, looked up only if somebody does; those in which most of them wait come first.
+_ELSEWHERE = f"""select o.campaign_id, count(*) as shared from approvals_delivery d
+  join approvals_delivery o on o.workspace_id = d.workspace_id and o.dedupe_key = d.dedupe_key
+    and o.state = 'planned' and o.version_id = any(array({_OPEN}))
+  where d.version_id = %(version)s and exists (select from waits) group by o.campaign_id"""  # noqa: S608
+_COUNTED = f"""with written as materialized ({_FOUND} {_WRITTEN}), waits as materialized ({_FOUND} {_WAITS}),
+  elsewhere as materialized ({_ELSEWHERE})
 select (select count(*) from written), {_FIRST.format("written")},
-  (select count(*) from waits), {_FIRST.format("waits")}"""  # noqa: S608 - our own words
+  (select count(*) from waits), {_FIRST.format("waits")},
+  (select json_agg(json_build_array(id, name, shared)) from (
+     select c.id, c.name, e.shared from elsewhere e join approvals_campaign c on c.id = e.campaign_id
+     order by e.shared desc, c.name, c.id limit %(campaigns)s) first_ones),
+  (select count(*) from elsewhere)"""  # noqa: S608 - our own words
 _LATEST = f"""select d.id, max(coalesce(o.settled_at, o.attempted_at)) filter (
     where o.state = any(%(taken)s) and c.agent = %(agent)s),
   bool_or(o.state = 'planned' and o.version_id = any(array({_OPEN})))
@@ -53,13 +64,27 @@ where d.id = any(%(ids)s) group by d.id"""  # noqa: S608 - our own words
 
 
 @dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Another campaign, and how many of these recipients wait in it."""
+
+    id: UUID
+    name: str
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
 class Contacts:
-    """How many this agent wrote to in another campaign, and how many wait in one of anybody's; the first of each."""
+    """How many this agent wrote to in another campaign, and how many wait in one of anybody's; the first of each.
+
+    `elsewhere` are the first campaigns in which they wait, `campaigns` is how many there are.
+    """
 
     written: int
     first_written: Sequence[str]
     waiting: int
     first_waiting: Sequence[str]
+    elsewhere: Sequence[Elsewhere] = ()
+    campaigns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +107,12 @@ def contacts_of(version_id: UUID, *, campaign_id: UUID, agent: str) -> Contacts:
                 "taken": TAKEN,
                 "open": OPEN,
                 "first": FIRST,
+                "campaigns": CAMPAIGNS,
             },
         )
-        written, first_written, waiting, first_waiting = cursor.fetchone()
-    return Contacts(written, first_written or [], waiting, first_waiting or [])
+        written, first_written, waiting, first_waiting, named, campaigns = cursor.fetchone()
+    elsewhere = [Elsewhere(UUID(id), name, shared) for id, name, shared in named or []]
+    return Contacts(written, first_written or [], waiting, first_waiting or [], elsewhere, campaigns)
 
 
 def contacts_by_delivery(ids: Collection[UUID], *, campaign_id: UUID, agent: str) -> dict[UUID, Contact]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Q
 
 from approvals.models import Dataset, DatasetRow
@@ -101,6 +102,20 @@ def rows_of(dataset_id: UUID, wanted: Wanted, *, size: int) -> tuple[list[RowFou
         ]
     found.sort()
     return found[:size], len(found) > size
+
+
+_VALUES = """
+    select value from (select r.vars::jsonb ->> %s as value from approvals_datasetrow r
+                       where r.dataset_id = %s and r.position <= %s and r.state = 'addressable') first
+    where value <> '' group by value order by count(*) desc, value limit %s
+"""
+
+
+def values_of(dataset_id: UUID, column: str, *, rows: int, at_most: int) -> list[str]:
+    """What stands most often in a column among the first so many rows, of those that can be written to."""
+    with connection.cursor() as cursor:
+        cursor.execute(_VALUES, [column, dataset_id, rows + 1, at_most])  # the names of the columns are row 1
+        return [value for (value,) in cursor.fetchall()]
 
 
 def _begins(text: str, state: str) -> Q:

@@ -19,7 +19,7 @@ from approvals import sql
 from approvals.selectors.ground import Ground, body_line, ground_of
 from approvals.selectors.place import stand
 from approvals.selectors.roles import READERS, Role, Session, roles_of, session_of
-from approvals.services import probes
+from approvals.services import own_address, probes
 
 ALIASES = {"default": "app", "ingest": "ingest"}
 SECTIONS = ("tables", "policies", "triggers", "constraints", "functions", "bodies", "grants")
@@ -67,6 +67,12 @@ def require() -> None:
 def examine(*, probe: bool = True) -> list[Guard]:
     """Every guard, in order. `probe` also tries them on rows of its own, in a transaction that is rolled back."""
     return list(_guards(probe=probe))
+
+
+def everything() -> list[Guard]:
+    """Every guard, and whether the links in messages lead anywhere: for that the sending waits, and nothing else."""
+    why = own_address.why_nothing_is_sent()
+    return [*examine(), Guard("links", not why, why)]
 
 
 def _guards(*, probe: bool) -> Iterator[Guard]:

@@ -25,6 +25,7 @@ PROCESSES = {
     "dispatcher": "the dispatcher (`manage.py dispatch`)",
     "worker-replay": "a worker of the queue replay",
     "worker-send": "a worker of the queue send",
+    "worker-import": "a worker of the queue import",
 }
 OBSERVER = {"worker-observe": "a worker of the queue observe"}  # needed where a runtime's own store is read
 NO_DATABASE = "The database cannot be reached."

@@ -16,7 +16,7 @@ from approvals.rules.content import Content
 from approvals.rules.decisions import TOO_LATE
 from approvals.rules.permissions import allowed
 from approvals.selectors.attachments import content_of
-from approvals.services import callbacks, jobs, overtaken
+from approvals.services import callbacks, jobs, overtaken, own_address
 from approvals.services.jobs import Claim
 
 PATIENCE = 4  # how many times longer each wait for one recipient is than the one before it
@@ -30,6 +30,7 @@ OVERDUE = (
 REFUSED = (
     "The mail server refuses the sender, so nothing more goes out until somebody lets it go on. It said: "
 )
+NOTHING_LEFT = "Nothing more goes out until an operator has mended this and somebody lets it go on."
 WAITS = "The mail server asked to wait, or was not there: "
 # When a recipient who was asked to wait is tried once more; at once, where somebody sends to them again.
 # The one value to give along is settings.SEND_RETRY_S.
@@ -76,6 +77,8 @@ def begin(*, held: Claim) -> Sealed | None:
     if held.delivery_id is None and _is_replaced(version):
         _end_replaced(held, campaign)
         return None
+    if _has_no_address(held, campaign):
+        return None
     if held.delivery_id is None and not _may_begin(held, campaign):
         return None
     paced = Workspace.objects.filter(messages_per_minute__gt=0).exists()
@@ -97,6 +100,13 @@ def _end_replaced(held: Claim, campaign: Campaign) -> str:
         if jobs.finish(held, status, said, then=lambda: finish_if_over(campaign, job_id=held.job_id))
         else "lost"
     )
+
+
+def _has_no_address(held: Claim, campaign: Campaign) -> bool:
+    """Whether the job was laid down because the links in its messages would lead nowhere."""
+    goes_out = held.delivery_id is not None or campaign.status in ("approved", "sending")
+    why = own_address.why_nothing_is_sent() if goes_out else ""
+    return bool(why) and jobs.pause(held, outcome=f"{NOTHING_LEFT} {why}")
 
 
 def _may_begin(held: Claim, campaign: Campaign) -> bool:

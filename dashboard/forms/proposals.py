@@ -20,6 +20,7 @@ from approvals.rules.attachments import Wanted
 from approvals.rules.fields import LONG, NOTE, SHORT, TEXT
 from approvals.rules.proposals import Proposal, Recipient
 from dashboard.forms.shown import pack, unpack
+from dashboard.forms.whom import Whom, filter_names
 from dashboard.presenters.text import plain
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class TypedForm(ProposalForm):
         return {"recipients": self.cleaned_data["recipients"]}
 
 
-class ListedForm(ProposalForm):
+class ListedForm(Whom, ProposalForm):
     """To the rows of one imported list, all of them or those with a value."""
 
     who = forms.ChoiceField(label="Who gets it", error_messages={"required": "Say who gets it."})
@@ -194,9 +195,17 @@ class ListedForm(ProposalForm):
         self.columns = {
             str(number): name
             for number, name in enumerate(dataset.columns, start=1)
-            if name != dataset.address_column
+            if name in filter_names(dataset)
         }
         _choices(self, "column", {"": "", **{number: plain(name) for number, name in self.columns.items()}})
+
+    def list_chosen(self) -> Dataset:
+        """The one list that there is here."""
+        return self.dataset
+
+    def column_chosen(self) -> str:
+        """By its number."""
+        return str(self.columns.get(self.chosen("column"), ""))
 
     def clean(self) -> None:
         """A filter is whole, or there is none."""
@@ -209,7 +218,7 @@ class ListedForm(ProposalForm):
         return {"dataset_id": self.dataset.id, "where": where}
 
 
-class VersionForm(ProposalForm):
+class VersionForm(Whom, ProposalForm):
     """Another version of a campaign: to whoever got nothing yet, or to an imported list."""
 
     who = forms.ChoiceField(label="Who gets it", error_messages={"required": "Say who gets it."})
@@ -224,6 +233,7 @@ class VersionForm(ProposalForm):
 
     def __init__(self, *given: Any, rest: int, lists: Sequence[Dataset], **more: Any) -> None:
         super().__init__(*given, **more)
+        self.lists = lists
         people = "person" if rest == 1 else "people"
         of_lists = {"all": "Everybody on the list below", "some": "Rows of that list with a value"}
         _choices(
@@ -236,6 +246,15 @@ class VersionForm(ProposalForm):
         if not lists:
             for name in ("dataset", "column", "value"):
                 del self.fields[name]
+
+    def list_chosen(self) -> Dataset | None:
+        """One of those that were offered."""
+        return next((one for one in self.lists if str(one.id) == self.chosen("dataset")), None)
+
+    def column_chosen(self) -> str:
+        """As it is typed, if the list has it."""
+        dataset, name = self.list_chosen(), self.chosen("column")
+        return name if dataset is not None and name in filter_names(dataset) else ""
 
     def clean(self) -> None:
         """Either the rest or a list; and a filter is whole, or there is none."""

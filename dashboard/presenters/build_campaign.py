@@ -15,7 +15,7 @@ from dashboard.presenters.build_campaign_acts import Timing, acts_of, troubled_o
 from dashboard.presenters.build_decisions import decision_line
 from dashboard.presenters.build_proposals import CLOSED
 from dashboard.presenters.build_sending import earlier_of, progress_of, state_of
-from dashboard.presenters.build_untold import tell_again_of
+from dashboard.presenters.build_untold import tell_again_of, told_again_of
 from dashboard.presenters.build_versions import versions_of
 from dashboard.presenters.campaigns import (
     Audience,
@@ -126,6 +126,7 @@ def campaign_page(
         versions=versions_of(facts, lists.decided, places=places, now=now),
         troubled=troubled_forms(facts, lists.troubles, hand, asked=asked, now=now),
         untold=tell_again_of(facts, hand),
+        retried=told_again_of(facts, now),
         decisions=_decisions(entries, facts, places, now),
         decisions_more=Link("There are older ones in the log", places.decisions()) if more else None,
         run=Link(summary_line(facts.run_name, 100), places.run(facts.run_id)) if facts.run_id else None,
@@ -166,9 +167,10 @@ def _facts(facts: CampaignFacts, now: datetime) -> tuple[Fact, ...]:
         *_agent(facts),
         Fact("Proposed", when(facts.own.created_at, now)),
         *([Fact("Proposed by", reveal_line(who))] if facts.own.proposer_kind == "member" else []),
-        Fact("Id", summary_line(facts.external_id, 100)),
         *([Fact("Version", count(facts.version))] if facts.version > 1 else []),
         Fact("Digest", facts.digest[:12]),
+        Fact("External id", summary_line(facts.external_id, 100), copy=facts.external_id),
+        Fact("Campaign id", str(facts.id), copy=str(facts.id)),
     )
 
 

@@ -9,8 +9,10 @@ from approvals.rules.attachments import LONGEST_NAME, MB, MOST, MOST_BYTES, MOST
 from approvals.rules.content import fields_of
 from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms.shown import pack
+from dashboard.forms.whom import filter_names
 from dashboard.presenters.build_datasets import counted
 from dashboard.presenters.build_review import size_of
+from dashboard.presenters.build_whom import whom_of
 from dashboard.presenters.parts import NOTHING, Fact, Link, Trail
 from dashboard.presenters.places import Places
 from dashboard.presenters.proposals import ChoosePage, Files, FileTick, ReadyList, WritePage
@@ -92,9 +94,16 @@ def files_of(files: Sequence[Listed], sizes: Mapping[str, int], wrong: Sequence[
 
 
 def write_page(
-    *, places: Places, dataset: Dataset | None, form: Any, files: Files, external_id: str, shown: str
+    *,
+    places: Places,
+    dataset: Dataset | None,
+    form: Any,
+    files: Files,
+    external_id: str,
+    shown: str,
+    values: Sequence[str] = (),
 ) -> WritePage:
-    """The second step: what they get. Without a list the addresses are typed."""
+    """The second step: what they get. Without a list the addresses are typed. `values`: as in `whom_of`."""
     kept = (("external_id", external_id), ("shown", shown))
     trail = Trail(Link("Who gets it", places.new_campaign()))
     if dataset is None:
@@ -113,7 +122,7 @@ def write_page(
             ),
             notes=(FOUR_EYES,),
         )
-    others = [name for name in dataset.columns if name != dataset.address_column]
+    others = filter_names(dataset)
     return WritePage(
         title=f"New campaign to {plain(dataset.name[:100])}",
         heading=reveal_line("New campaign"),
@@ -122,6 +131,8 @@ def write_page(
         files=files,
         action=places.new_campaign(f"list={dataset.id}"),
         button="Propose it",
+        whom=whom_of(form, url=places.new_campaign(f"list={dataset.id}"), values=values),
+        message=tuple(form.message_fields()),
         kept=kept,
         facts=_of_list(dataset, places),
         fields=_merge_fields(others),
@@ -167,8 +178,9 @@ def version_page(
     user_id: str,
     comment: str,
     warning: str = "",
+    values: Sequence[str] = (),
 ) -> WritePage:
-    """The form for the version that comes next."""
+    """The form for the version that comes next. `values`: as in `whom_of`."""
     number = facts.version + 1
     closed = CLOSED.get(facts.status, "")
     names = fields_of(facts.content)
@@ -180,6 +192,8 @@ def version_page(
         files=files,
         action=places.new_version(facts.id),
         button=f"{_STOPS.get(facts.status, 'Propose')} version {number}",
+        whom=whom_of(form, url=places.new_version(facts.id), values=values),
+        message=tuple(form.message_fields()),
         kept=(("shown", pack(target=facts.id, user_id=user_id, digest=facts.digest)),),
         fields=_merge_fields(names),
         no_fields="" if names else "There are no merge fields in it so far.",

@@ -151,7 +151,17 @@ def _again(
     if contacts.waiting:
         wait = "1 of them waits" if contacts.waiting == 1 else f"{count(contacts.waiting)} of them wait"
         text = f"{wait} in another campaign that has not gone out yet:"
-        said.append(Again(text, _names(contacts.first_waiting, contacts.waiting), show))
+        said.append(
+            Again(
+                text,
+                _names(contacts.first_waiting, contacts.waiting),
+                show,
+                campaigns=tuple(
+                    Link(summary_line(one.name, 60), places.campaign(one.id)) for one in contacts.elsewhere
+                ),
+                further=_more(contacts.campaigns - len(contacts.elsewhere)),
+            )
+        )
     number, first = linked
     if number:
         bring = "1 of them brings" if number == 1 else f"{count(number)} of them bring"
@@ -160,6 +170,10 @@ def _again(
             Again(text, _names(first, number), replace(show, url=places.recipients(facts.id, "show=linked")))
         )
     return tuple(said)
+
+
+def _more(number: int) -> str:
+    return f"and {count(number)} more" if number > 0 else ""
 
 
 def _names(first: Sequence[str], number: int) -> SafeString:

@@ -139,6 +139,8 @@ def _facts(opened: OpenedRun) -> tuple[Fact, ...]:
     record = did.record_of(own) if own else chips.record_kind(opened.own.record.kind)
     if record:
         facts.append(Fact("Record", record))
+    facts.append(Fact("External id", summary_line(run.external_id, 100), copy=run.external_id))
+    facts.append(Fact("Run id", str(run.id), copy=str(run.id)))
     return tuple(facts)
 
 

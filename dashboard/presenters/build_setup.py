@@ -53,8 +53,12 @@ def setup_page(
 ) -> SetupPage:
     """The whole page; each form is as it stands, or what was sent with what is wrong with it.
 
-    `untold` is what the runtimes could not be told.
+    `untold` is what the runtimes could not be told. A runtime about which somebody has to do something comes first.
     """
+    missed = {one.runtime_id for one in untold}
+    runtimes = sorted(
+        runtimes, key=lambda one: one.state(now) not in ("unread", "not_looked") and one.id not in missed
+    )
     return SetupPage(
         runtimes=tuple(
             _box(runtime, places, untold, now, url=places.runtime(runtime.id)) for runtime in runtimes

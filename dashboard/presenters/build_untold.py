@@ -9,11 +9,11 @@ from approvals.selectors.callbacks import Untold
 from approvals.selectors.campaigns import CampaignFacts
 from dashboard.forms.shown import pack
 from dashboard.presenters.ages import when
-from dashboard.presenters.campaigns import TellAgain
+from dashboard.presenters.campaigns import TellAgain, ToldAgain
 from dashboard.presenters.hand import Hand
 from dashboard.presenters.places import Places
 from dashboard.presenters.setup import UntoldLine
-from dashboard.presenters.text import reveal_line, summary_line
+from dashboard.presenters.text import count, reveal_line, summary_line
 
 _NEWS: Mapping[str, str] = {
     TYPES["approve"]: "it was approved",
@@ -43,6 +43,25 @@ def tell_again_of(facts: CampaignFacts, hand: Hand) -> TellAgain | None:
         error=act.error,
         what=_NEWS[facts.untold.type],
         why=reveal_line(facts.untold.why),
+    )
+
+
+def told_again_of(facts: CampaignFacts, now: datetime) -> ToldAgain | None:
+    """The note without a button, while somebody still tries; None where nobody does."""
+    news = facts.retried
+    if news is None:
+        return None
+    waits = news.next_at is not None and news.next_at > now
+    tried = "It was tried once" if news.attempts == 1 else f"It was tried {count(news.attempts)} times"
+    following = "1 more piece of news waits" if news.behind == 1 else f"{count(news.behind)} more news wait"
+    return ToldAgain(
+        what=_NEWS[news.type],
+        tried=f"{tried}, last" if news.last_at and news.attempts > 1 else tried,
+        last=when(news.last_at, now) if news.last_at else None,
+        next_as="the next try is" if waits else "it is being tried again just now",
+        next=when(news.next_at, now) if waits and news.next_at else None,
+        answer=reveal_line(news.answer),
+        behind=f"{following} until it is told this." if news.behind else "",
     )
 
 

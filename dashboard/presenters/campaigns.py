@@ -22,6 +22,7 @@ from dashboard.presenters.schedule import Schedule
 from dashboard.presenters.trials import Trial
 
 if TYPE_CHECKING:
+    from dashboard.presenters.ages import When
     from dashboard.presenters.versions import Versions
 
 
@@ -213,6 +214,19 @@ class TellAgain(Act):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToldAgain:
+    """What the agent that proposed it is told again by itself: how often it was tried, when, and what came of it."""
+
+    what: str
+    tried: str
+    last: When | None
+    next_as: str
+    next: When | None
+    answer: SafeString
+    behind: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignActs:
     """The decisions that this campaign allows now. `binding` says what an approval is bound to.
 
@@ -263,6 +277,7 @@ class CampaignPage:
     versions: Versions | None = None
     troubled: tuple[ResolveDeliveries, ...] = ()
     untold: TellAgain | None = None
+    retried: ToldAgain | None = None
     decisions: tuple[DecisionLine, ...] = ()
     decisions_more: Link | None = None
     run: Link | None = None

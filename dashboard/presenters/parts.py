@@ -44,11 +44,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A name and a value; with `url` the value is a link."""
+    """A name and a value; with `url` the value is a link, with `copy` that text can be copied, as for support."""
 
     name: str
     value: Shown
     url: str = ""
+    copy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

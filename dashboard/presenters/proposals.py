@@ -55,8 +55,31 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Suggested:
+    """What a field offers, as the datalist with this id."""
+
+    id: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whom:
+    """Who gets it, as far as it is chosen: the `fields` to show now. When they change, `url` is asked for more.
+
+    Alone, as the fragment `campaigns/write.html#whom`, it has no `later`: those are for a browser that cannot ask.
+    """
+
+    url: str
+    fields: tuple[Any, ...]
+    later: tuple[Any, ...] = ()
+    suggested: tuple[Suggested, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WritePage:
     """The form, for a campaign or another version of one. `form` prints its fields; `closed` switches it off.
+
+    `whom` are those of them that say who gets it, where that is chosen on this page, and `message` then the others.
 
     `kept` are hidden fields (name, value); `notes` say what happens when it is sent, `warning` what changed since;
     `fields` are the merge fields that the recipients bring a value for.
@@ -69,6 +92,8 @@ class WritePage:
     files: Files
     action: str
     button: str
+    whom: Whom | None = None
+    message: tuple[Any, ...] = ()
     kept: tuple[tuple[str, str], ...]
     facts: tuple[Fact, ...] = ()
     links: tuple[Link, ...] = ()

@@ -51,11 +51,16 @@ class Looks:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """How many recipients something is to be known of, with the first of them and the way to all."""
+    """How many recipients something is to be known of, with the first of them and the way to all.
+
+    `campaigns` are those that it is about, and `further` says how many more there are.
+    """
 
     text: str
     names: SafeString
     link: Link
+    campaigns: tuple[Link, ...] = ()
+    further: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from approvals.access.datasets import dataset_for
@@ -28,8 +28,9 @@ from dashboard.forms import proposals as forms
 from dashboard.forms.attached import already, only_attaches
 from dashboard.forms.datasets import UploadForm
 from dashboard.forms.shown import unpack
+from dashboard.forms.whom import WHOM, Whom
 from dashboard.middleware import PageRequest
-from dashboard.presenters import build_proposals
+from dashboard.presenters import build_proposals, build_whom
 from dashboard.presenters.places import Places
 from dashboard.presenters.proposals import Files
 from dashboard.views import attaching as attaching_of
@@ -66,9 +67,11 @@ def _look(request: PageRequest, slug: str) -> HttpResponse:
         return _choose(request, slug)
     if dataset is not None and datasets.status_of(dataset) != "ready":
         return redirect(Places(slug).dataset(dataset.id))
-    return _write(
-        request, slug, dataset, _form(dataset, None), forms.fresh_id(request.actor.id), attaching=Attaching()
-    )
+    form = _form(dataset, None, initial=_chosen(request))
+    if dataset is not None and _asks_for_whom(request):
+        return _whom(request, form, Places(slug).new_campaign(f"list={dataset.id}"))
+    made = forms.fresh_id(request.actor.id)
+    return _write(request, slug, dataset, form, made, attaching=Attaching())
 
 
 @deciding("propose", on="workspace")
@@ -115,8 +118,11 @@ def new_version(request: PageRequest, slug: str, campaign_id: UUID) -> HttpRespo
 def _look_at_newest(request: PageRequest, slug: str, campaign_id: UUID) -> HttpResponse:
     campaign = _found(request, campaign_id)
     facts = selectors.facts_of(campaign)
+    form = _version_form(facts, None, chosen=_chosen(request))
+    if _asks_for_whom(request):
+        return _whom(request, form, Places(slug).new_version(campaign_id))
     attaching = attaching_of.listed(request.actor, already(facts.content.attached))
-    return _version(request, slug, campaign, facts, _version_form(facts, None), attaching=attaching)
+    return _version(request, slug, campaign, facts, form, attaching=attaching)
 
 
 @deciding("new_version", on="campaign")
@@ -177,17 +183,57 @@ def _list_asked_for(request: PageRequest) -> Dataset | None:
         raise NotFound() from None
 
 
+def _chosen(request: PageRequest) -> dict[str, str]:
+    """What the address says of who gets it, which is asked for while the form is filled in."""
+    return {name: request.GET[name] for name in WHOM if name in request.GET}
+
+
+def _asks_for_whom(request: PageRequest) -> bool:
+    htmx: Any = getattr(request, "htmx", None)
+    return bool(htmx and htmx.target == "whom")
+
+
+def _whom(request: PageRequest, form: Any, url: str) -> HttpResponse:
+    """The fields that follow from what is chosen, alone."""
+    whom = build_whom.whom_of(form, url=url, values=_values(form), alone=True)
+    return render(request, "campaigns/write.html#whom", {"whom": whom})
+
+
+def _values(form: Any) -> list[str]:
+    """What the column that rows are picked by holds, as far as one is chosen."""
+    if not isinstance(form, Whom) or not (dataset := form.list_chosen()) or not form.column_chosen():
+        return []
+    with transaction.atomic():
+        return datasets.values_of(
+            dataset.id,
+            form.column_chosen(),
+            rows=build_whom.ROWS_LOOKED_AT,
+            at_most=build_whom.MOST_SUGGESTED,
+        )
+
+
 def _form(
-    dataset: Dataset | None, sent: PageRequest | None, **more: Any
+    dataset: Dataset | None, sent: PageRequest | None, *, initial: dict[str, str] | None = None
 ) -> forms.TypedForm | forms.ListedForm:
     given = sent.POST if sent else None
-    return forms.ListedForm(given, dataset=dataset, **more) if dataset else forms.TypedForm(given, **more)
+    return (
+        forms.ListedForm(given, dataset=dataset, initial=initial)
+        if dataset
+        else forms.TypedForm(given, initial=initial)
+    )
 
 
 def _version_form(
-    facts: selectors.CampaignFacts, sent: PageRequest | None, *, initial: Mapping[str, str] | None = None
+    facts: selectors.CampaignFacts,
+    sent: PageRequest | None,
+    *,
+    initial: Mapping[str, str] | None = None,
+    chosen: Mapping[str, str] | None = None,
 ) -> forms.VersionForm:
-    """The form with what the newest version says, with what was typed, or with what was sent and is judged."""
+    """The form with what was sent and is judged, with what was typed, or with what the newest version says.
+
+    `chosen` is who gets it, where that was chosen anew.
+    """
     content = facts.content
     return forms.VersionForm(
         sent.POST if sent else None,
@@ -204,6 +250,7 @@ def _version_form(
             "text": content.text,
             "html": content.html,
             "send_by": facts.send_by,
+            **(chosen or {}),
         },
     )
 
@@ -241,6 +288,7 @@ def _write(
         files=_files(attaching),
         external_id=external_id,
         shown=shown,
+        values=_values(form),
     )
     return render_page(request, "campaigns/write.html", page, status=status, current="queue")
 
@@ -264,6 +312,7 @@ def _version(
         user_id=request.actor.id,
         comment=campaign.comment,
         warning=warning,
+        values=_values(form),
     )
     return render_page(request, "campaigns/write.html", page, status=status, current="queue")
 

@@ -272,10 +272,11 @@ def breaks_the_chain(lab: Lab) -> None:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A mutation, and the laws of which one has to notice."""
+    """A mutation, and the laws of which one has to notice. `alone`: no other law is asked, though more would."""
 
     mutate: Callable[[Lab], None]
     noticed_by: tuple[str, ...]
+    alone: bool = False
 
 
 MUTANTS = (
@@ -293,6 +294,7 @@ MUTANTS = (
         drops_the_fence_of_deliveries,
         ("a_doubt_waits_for_somebody", "what_is_over_stays", "a_message_needs_a_person"),
     ),
+    Mutant(drops_the_fence_of_deliveries, ("a_doubt_waits_for_somebody",), alone=True),
     Mutant(settles_a_time_out_as_done, ("a_job_ends_or_has_a_way_on",)),
     Mutant(settles_a_time_out_as_refused, ("the_outside_is_known", "a_job_ends_or_has_a_way_on")),
     Mutant(settles_a_time_out_as_sent, ("the_outside_is_known",)),
@@ -302,6 +304,7 @@ MUTANTS = (
     Mutant(claims_whatever_is_there, ("a_handover_needs_a_decision", "a_delivery_goes_on")),
     Mutant(queues_again_after_the_intent, ("a_handover_needs_a_decision",)),
     Mutant(sends_again_after_the_intent, ("a_message_needs_a_person", "the_outside_is_known")),
+    Mutant(sends_again_after_the_intent, ("a_message_needs_a_person",), alone=True),
     Mutant(writes_the_intent_down_later, ("an_intent_comes_first",)),
     Mutant(hands_over_what_has_changed, ("a_decision_is_about_what_was_shown",)),
     Mutant(accepts_an_old_page, ("a_decision_is_about_what_was_shown",)),
@@ -313,5 +316,6 @@ MUTANTS = (
     Mutant(rewrites_a_settled_record, ("a_settled_record_stays",)),
     Mutant(reopens_what_is_over, ("what_is_over_stays",)),
     Mutant(forgets_to_move_the_queue, ("everything_stands_where_it_belongs", "a_job_ends_or_has_a_way_on")),
+    Mutant(forgets_to_move_the_queue, ("everything_stands_where_it_belongs",), alone=True),
     Mutant(breaks_the_chain, ("the_log_is_one_chain",)),
 )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 from uuid import UUID
 
-from approvals.rules.callbacks import PAUSES_S, TYPES, body_of, pause_after
+from approvals.rules.callbacks import PAUSES_S, TYPES, body_of, pause_after, tried_at
 from approvals.rules.permissions import PERMISSION_FOR_DECISION
 
 AT = datetime(2026, 5, 4, 13, 30, 0, 120_000, tzinfo=UTC)
@@ -48,6 +48,13 @@ def test_it_says_why_where_nobodys_comment_does() -> None:
 def test_it_is_the_same_text_each_time_in_whatever_zone_the_clock_was_read() -> None:
     elsewhere = AT.astimezone(timezone(timedelta(hours=10)))
     assert body_of("campaign.returned", elsewhere, CAMPAIGN) == body_of("campaign.returned", AT, CAMPAIGN)
+
+
+def test_when_it_was_tried_follows_from_when_it_is_tried_again() -> None:
+    for attempts, pause_s in enumerate(PAUSES_S, start=1):
+        assert tried_at(AT + timedelta(seconds=pause_s), attempts) == AT
+    assert tried_at(AT, 0) is None
+    assert tried_at(AT, len(PAUSES_S) + 1) is None
 
 
 def test_each_try_that_failed_waits_longer_and_after_the_last_one_there_is_none() -> None:

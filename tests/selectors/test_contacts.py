@@ -66,6 +66,28 @@ def test_what_was_returned_waits_and_of_its_versions_only_the_newest(world):
     assert contacts(world, asking).first_waiting == PEOPLE[:1]
 
 
+def test_the_campaigns_in_which_they_wait_are_named_those_with_most_of_them_first(world):
+    for name, people in (("Autumn", PEOPLE[:1]), ("Winter", PEOPLE), ("Spring", PEOPLE[1:2])):
+        world.campaign(name, recipients=people)
+    world.campaign("Elsewhere", recipients=["dan@example.com"])
+    sent(world, PEOPLE, "sent", "sent", "sent")
+    found = contacts(world, world.campaign("Summer", recipients=PEOPLE))
+    assert [(one.name, one.shared) for one in found.elsewhere] == [
+        ("Winter", 3),
+        ("Autumn", 1),
+        ("Spring", 1),
+    ]
+    assert found.campaigns == 3
+
+
+def test_of_many_campaigns_the_first_are_named_and_the_others_counted(world):
+    for number in range(7):
+        world.campaign(f"Spring {number}", recipients=PEOPLE[:1])
+    found = contacts(world, world.campaign(recipients=PEOPLE))
+    assert [one.name for one in found.elsewhere] == [f"Spring {number}" for number in range(5)]
+    assert (found.campaigns, found.waiting) == (7, 1)
+
+
 def test_the_campaign_itself_does_not_count(world):
     campaign = sent(world, PEOPLE, "sent", "sent", "failed")
     assert contacts(world, campaign).written == 0

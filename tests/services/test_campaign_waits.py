@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 
 from approvals.exceptions import AlreadyDecided, Conflict, Invalid, Stale
-from approvals.models import Version
+from approvals.models import Job, Version
 from approvals.services import decisions, jobs, pauses, sending
 from tests import factories as f
 from tests.services import sends
@@ -253,6 +253,65 @@ def test_what_is_overdue_can_be_taken_back(mia, as_superuser):
     sending.begin(held=late(as_superuser, settings.START_OVERDUE_S + 60))
     take_back(mia, campaign)
     assert (the_job().status, f.fresh(campaign).status) == ("cancelled", "pending")
+
+
+# Where links in messages would lead nowhere.
+
+
+@pytest.fixture
+def _this_machine(settings):
+    settings.BASE_URL = "http://127.0.0.1:8000"
+
+
+@pytest.mark.usefixtures("_this_machine")
+def test_nothing_goes_out_with_links_that_lead_nowhere_until_that_is_mended(mia, settings):
+    campaign = f.campaign()
+    approve(mia, campaign)
+    assert sending.begin(held=jobs.claim(job_id=the_job().id, task_id="t")) is None
+    assert (the_job().status, f.fresh(campaign).status, tab_of(campaign)) == ("paused", "approved", "decide")
+    assert "BASE_URL is http://127.0.0.1:8000, which is this machine: set BASE_URL to" in the_job().outcome
+    settings.BASE_URL = "https://desk.example"
+    pauses.resume_send(by=mia, job_id=the_job().id, shown=f.shown_campaign(campaign))
+    assert sending.begin(held=jobs.claim(job_id=the_job().id, task_id="t")) is not None
+
+
+def test_what_is_being_sent_goes_no_further_with_such_links(mia, settings):
+    campaign, held, sealed = begun(mia)
+    send_one(held, sealed)
+    assert sending.end_batch(held=held) == "queued"
+    settings.BASE_URL = "http://desk.example"
+    assert sending.begin(held=jobs.claim(job_id=the_job().id, task_id="t")) is None
+    assert (the_job().status, f.fresh(campaign).status) == ("paused", "sending")
+    assert "Nobody could unsubscribe with one click" in the_job().outcome
+
+
+def test_nothing_is_sent_again_to_one_recipient_with_such_links(mia, settings):
+    campaign, delivery = sends.in_doubt(mia)
+    sends.resolve(mia, delivery, "do_again")
+    settings.BASE_URL = ""
+    [job] = f.rows(Job.objects.filter(delivery_id=delivery.id))
+    assert sending.begin(held=jobs.claim(job_id=job.id, task_id="t")) is None
+    assert (f.fresh(job).status, states(campaign)[0]) == ("paused", "planned")
+
+
+@pytest.mark.usefixtures("_this_machine")
+@pytest.mark.parametrize(
+    ("name", "value"), [("MAIL_CATCHER_DIR", "/somewhere"), ("ALLOWED_RECIPIENT_DOMAINS", ["example.com"])]
+)
+def test_where_nobody_outside_is_written_to_any_address_does(mia, settings, name, value):
+    setattr(settings, name, value)
+    approve(mia, f.campaign())
+    assert sending.begin(held=jobs.claim(job_id=the_job().id, task_id="t")) is not None
+
+
+def test_a_campaign_that_was_stopped_ends_whatever_its_links_are(mia, settings):
+    campaign, held, _ = begun(mia)
+    sending.end_batch(held=held)
+    held = jobs.claim(job_id=the_job().id, task_id="t")
+    stop(mia, campaign)
+    settings.BASE_URL = "http://127.0.0.1:8000"
+    assert sending.begin(held=held) is None
+    assert (the_job().status, the_job().outcome) == ("done", sending.STOPPED)
 
 
 # Who may approve.

@@ -47,6 +47,7 @@ def alive() -> None:
     beat("dispatcher", broker="ok")
     beat("worker-replay")
     beat("worker-send")
+    beat("worker-import")
 
 
 @pytest.mark.usefixtures("alive")
@@ -86,6 +87,7 @@ class TestNotReady:
             ("dispatcher", "the dispatcher (`manage.py dispatch`)"),
             ("worker-replay", "a worker of the queue replay"),
             ("worker-send", "a worker of the queue send"),
+            ("worker-import", "a worker of the queue import"),
         ],
     )
     def test_when_a_process_went_silent(self, process: str, words: str) -> None:

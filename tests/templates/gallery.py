@@ -73,6 +73,10 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         {"shell": SHELL, "page": samples_more.CAMPAIGN_TIME_WRONG},
     ),
     "campaign-untold": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_UNTOLD}),
+    "campaign-told-again": (
+        "campaigns/page.html",
+        {"shell": SHELL, "page": samples_more.CAMPAIGN_TOLD_AGAIN},
+    ),
     "campaign-versions": (
         "campaigns/page.html",
         {"shell": SHELL, "page": samples_versions.CAMPAIGN_VERSIONS},
@@ -174,6 +178,7 @@ FRAGMENTS: dict[str, tuple[str, dict[str, Any]]] = {
         {"reload_url": "/w/northwind/campaigns/1/"},
     ),
     "version-preview": ("campaigns/version.html#preview", {"preview": samples_versions.VERSION.preview}),
+    "write-whom": ("campaigns/write.html#whom", {"whom": samples_proposals.WHOM}),
     "campaign-preview": ("campaigns/page.html#preview", {"preview": samples_more.CAMPAIGN.preview}),
 }
 

@@ -23,6 +23,7 @@ from dashboard.presenters.campaigns import (
     Raw,
     ResolveDeliveries,
     TellAgain,
+    ToldAgain,
     Troubled,
 )
 from dashboard.presenters.decisions import DecisionFilter, DecisionPage, DecisionsPage, LogBox, Seen, SeenCall
@@ -40,6 +41,7 @@ your departure on 14 December leaves at 09:40 instead of 08:15. Your seat stays 
 If the new time does not suit you, answer this mail until 5 December.
 
 Northwind Travel"""
+CAMPAIGN_ID = "0b6f2f0e-61d4-4c58-9a0e-5a7f3f1c2d44"
 SOURCE = f"To: anna.lindqvist@example.org\nX-Long: {'long' * 60}\n\n{LETTER}"
 HEADERS = (
     Header("From", reveal_line("Northwind Travel <hello@northwind.example>")),
@@ -84,8 +86,9 @@ CAMPAIGN = CampaignPage(
     facts=(
         Fact("Agent", reveal_line("outreach-writer")),
         Fact("Proposed", ago(hours=2)),
-        Fact("Id", reveal_line("winter-118")),
         Fact("Digest", DIGEST[:12]),
+        Fact("External id", reveal_line("winter-118"), copy="winter-118"),
+        Fact("Campaign id", CAMPAIGN_ID, copy=CAMPAIGN_ID),
     ),
     preview=Preview(
         PICKER,
@@ -124,6 +127,18 @@ CAMPAIGN_UNTOLD = replace(
         **ACT,
         what="it was returned",
         why=reveal_line("It answered with an error (401 Unauthorized): “The signature is wrong”."),
+    ),
+)
+CAMPAIGN_TOLD_AGAIN = replace(
+    CAMPAIGN,
+    retried=ToldAgain(
+        what="it was returned",
+        tried="It was tried 3 times, last",
+        last=ago(minutes=3),
+        next_as="the next try is",
+        next=ago(minutes=-2),
+        answer=reveal_line(f"It answered with an error (503 Service Unavailable): “{HOSTILE}”."),
+        behind="1 more piece of news waits until it is told this.",
     ),
 )
 CAMPAIGN_QUIET = replace(

@@ -13,6 +13,7 @@ from dashboard.forms.attached import Listed, already
 from dashboard.forms.datasets import UploadForm
 from dashboard.forms.proposals import ListedForm, TypedForm, VersionForm
 from dashboard.presenters.build_proposals import choose_page, files_of, version_page, write_page
+from dashboard.presenters.build_whom import whom_of
 from dashboard.presenters.text import plain
 from dashboard.views.proposals import ANOTHER_VERSION, CHOOSE_FIRST
 from tests.templates.samples import HOSTILE, NOW
@@ -88,6 +89,10 @@ WRITE_WRONG = write_page(
     external_id="1",
     shown="s",
 )
+WHOM = whom_of(
+    ListedForm(None, dataset=OVER, initial={"who": "some", "column": "2"}),
+    url=PLACES.new_campaign("list=1"), values=["Oslo", "Bergen", f"No {HOSTILE}"], alone=True,
+)  # fmt: skip
 TYPED = write_page(places=PLACES, dataset=None, form=TypedForm(), files=NO_FILES, external_id="1", shown="s")
 VERSION = _version("sending", sent=4_812, planned=5_185, in_doubt=2, attempting=1, failed=3)
 VERSION_LATE = _version("returned", warning=ANOTHER_VERSION.format(number=2), comment=f"The date {HOSTILE}")

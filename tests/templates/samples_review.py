@@ -22,7 +22,7 @@ from dashboard.presenters.review import (
     RecipientsPage,
     Review,
 )
-from dashboard.presenters.text import reveal, reveal_line
+from dashboard.presenters.text import reveal, reveal_line, summary_line
 from dashboard.presenters.trials import LastTest, Trial
 from tests.templates.samples import HOSTILE, ago
 from tests.templates.samples_run import ACT, JOB
@@ -81,6 +81,11 @@ REVIEW = Review(
             "1 of them waits in another campaign that has not gone out yet:",
             reveal_line("c@example.org"),
             Link("Show them", "/r?show=contacted"),
+            campaigns=(
+                Link(reveal_line("Winter schedule"), "/w/northwind/campaigns/2/"),
+                Link(summary_line(f"Spring {HOSTILE} " + "long" * 30, 60), "/w/northwind/campaigns/3/"),
+            ),
+            further="and 4 more",
         ),
     ),
     changed=Changed(

@@ -12,6 +12,7 @@ from dashboard.presenters.runs import Claim, Proposal, RunActs, RunPage, Step
 from dashboard.presenters.text import pretty, reveal, reveal_line
 from tests.templates.samples import DECISIONS, HOSTILE, LINEAGE, ago, trail
 
+RUN_ID = "7c1f6f5b-0d0e-4b57-8f0a-94a6d2f3b0aa"
 ACT = {"action": "/w/northwind/runs/1/decide/", "shown": "signed.token", "next": "/w/northwind/"}
 OUTCOMES = (
     Choice("happened", "It happened", hint="It is taken as done and is not done again."),
@@ -162,6 +163,8 @@ RUN = RunPage(
         Fact("Last heard of", ago(hours=4, minutes=50)),
         Fact("Session", reveal_line("s-55102")),
         Fact("Attempt", "2 of 2"),
+        Fact("External id", reveal_line("refund-4711"), copy="refund-4711"),
+        Fact("Run id", RUN_ID, copy=RUN_ID),
     ),
     verdict=VERDICT,
     steps=STEPS,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
 
 from approvals.db.binding import bind
 from approvals.models import Callback, Campaign, Decision, Runtime
@@ -43,6 +45,12 @@ def tried(world: World, kind: str = "gone") -> None:
         callbacks.settle(held=held, kind=kind, detail=ANSWER)
 
 
+def again(world: World) -> None:
+    """It is due."""
+    with world.bound():
+        Callback.objects.update(due_at=row(world).created_at)
+
+
 def row(world: World) -> Callback:
     return world.read(Callback.objects.get)
 
@@ -60,6 +68,61 @@ class TestTheCampaignsPage:
             Callback.objects.update(due_at=row(world).created_at)
         tried(world, "told")
         assert "could not be told" not in look(world, campaign)
+
+    def test_says_when_it_is_tried_again_and_what_the_last_try_came_to(
+        self, world: World, campaign: Campaign
+    ) -> None:
+        assert "has not been told yet" not in look(world, campaign)
+        tried(world, "not_told")
+        with world.bound():
+            Callback.objects.update(
+                attempts=6, due_at=Now() + timedelta(hours=4, minutes=30)
+            )  # 8 h after the last
+        for role in ("reviewer", "support", "manager", "admin"):
+            page = look(world, campaign, role)
+            assert (
+                "The agent has not been told yet that it was rejected. It was tried 6 times, last 3 h ago, and the next"
+                f" try is in 4 h. The last answer: {ANSWER}"
+            ) in page
+            assert "<b>you</b>" not in page.html
+
+    def test_says_that_it_was_tried_once(self, world: World, campaign: Campaign) -> None:
+        tried(world, "not_told")
+        assert "It was tried once " in look(world, campaign)
+
+    def test_says_so_while_it_is_being_tried_again(self, world: World, campaign: Campaign) -> None:
+        with bind(world.workspace.id):
+            assert callbacks.claim(callback_id=row(world).id) is not None
+        assert "has not been told yet" not in look(world, campaign), "nothing failed so far"
+        with world.bound():
+            Callback.objects.update(lease_until=None, due_at=row(world).created_at, answer=ANSWER)
+        with bind(world.workspace.id):
+            assert callbacks.claim(callback_id=row(world).id) is not None
+        page = look(world, campaign)
+        assert f"It was tried once, and it is being tried again just now. The last answer: {ANSWER}" in page
+
+    def test_says_how_much_else_waits_behind_it(self, world: World) -> None:
+        set_to(world, URL)
+        campaign = world.campaign("Winter schedule")
+        world.approved(campaign)
+        first = world.read(Callback.objects.get)
+        with bind(world.workspace.id):
+            held = callbacks.claim(callback_id=first.id)
+            assert held is not None
+            callbacks.settle(held=held, kind="not_told", detail=ANSWER)
+        decide(world, campaign, "take-back")
+        page = look(world, campaign)
+        assert "has not been told yet that it was approved." in page
+        assert "1 more piece of news waits until it is told this." in page
+
+    def test_says_nothing_once_it_was_told_or_nobody_listens(self, world: World, campaign: Campaign) -> None:
+        tried(world, "not_told")
+        set_to(world, "")
+        assert "has not been told yet" not in look(world, campaign)
+        set_to(world, URL)
+        again(world)
+        tried(world, "told")
+        assert "has not been told yet" not in look(world, campaign)
 
     def test_says_what_the_agent_does_not_know_and_why(self, world: World, campaign: Campaign) -> None:
         tried(world)

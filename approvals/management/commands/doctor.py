@@ -35,7 +35,7 @@ class Command(OperatorCommand):
             with spoken_errors():
                 self.say(guards.as_text(ground_of(connection, settings.ROLE_PREFIX)))
             return
-        found = guards.examine()
+        found = guards.everything()
         if options["json"]:
             self.say(json.dumps([asdict(guard) for guard in found], indent=2))
         else:

@@ -19,6 +19,7 @@ from approvals.access.actors import operator
 from approvals.db.binding import bind
 from approvals.models import Event, Job, Run, ToolCall
 from approvals.services import setup
+from dashboard.embedded import programs
 from dashboard.embedded.valkey import Valkey
 from tests import cluster
 from tests.cluster import TestServers
@@ -55,7 +56,7 @@ class Product:
             )  # fmt: skip
             token = setup.create_token(by=OPERATOR, runtime=RUNTIME).text
         self.crew.dispatcher()
-        for queue in ("observe", "replay", "send"):
+        for queue in programs.QUEUES:
             self.worker(queue)
         self.crew.web()
         eventually(lambda: self.crew.get("/readyz") == 200, "everything is there", PATIENCE_S)
