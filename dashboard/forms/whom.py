@@ -62,12 +62,8 @@ class Whom(forms.Form):
 
     def _is_asked(self, name: str) -> bool:
         who = self.chosen("who")
-        return {
-            "who": True,
-            "dataset": who in ("all", "some"),
-            "column": who == "some" and self.list_chosen() is not None,
-            "value": who == "some" and self.list_chosen() is not None and bool(self.column_chosen()),
-        }[name]
+        some = who == "some" and self.list_chosen() is not None
+        return {"who": True, "dataset": who in ("all", "some"), "column": some, "value": some}[name]
 
 
 def datalist(name: str) -> str:

@@ -31,9 +31,10 @@ def whom_of(form: Form, *, url: str, values: Sequence[str], alone: bool = False)
         suggestions["column"] = [name for name in filter_names(dataset) if can_be_picked(name, longest=SHORT)]
     if "value" in shown and values:
         suggestions["value"] = values
-    form.suggest(
-        suggestions, said=_holds(values, dataset) if dataset is not None and "value" in shown else ""
-    )
+    said = ""
+    if dataset is not None and "value" in shown and form.column_chosen():
+        said = _holds(values, dataset)
+    form.suggest(suggestions, said=said)
     return Whom(
         url=url,
         fields=tuple(form.asked_now()),

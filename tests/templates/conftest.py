@@ -40,7 +40,8 @@ class Gallery(BaseHTTPRequestHandler):
     """Answers a page by its name, a fragment by its address, and whatever static/ holds."""
 
     def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
+        # A page that stays open for a while asks again and again, each list and runtime of the samples by its own id.
+        path = re.sub(r"[1-9](?=/live$)", "1", self.path.partition("?")[0])
         if path.startswith("/static/"):
             file = Path(str(finders.find(path.removeprefix("/static/"))))
             self.answer(file.read_bytes(), kind=mimetypes.guess_type(path)[0] or "")

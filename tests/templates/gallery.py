@@ -20,6 +20,7 @@ from tests.templates import (
     samples_run,
     samples_schedule,
     samples_setup,
+    samples_told,
     samples_versions,
 )
 from tests.templates.samples import SHELL, Note
@@ -72,10 +73,10 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "campaigns/page.html",
         {"shell": SHELL, "page": samples_more.CAMPAIGN_TIME_WRONG},
     ),
-    "campaign-untold": ("campaigns/page.html", {"shell": SHELL, "page": samples_more.CAMPAIGN_UNTOLD}),
+    "campaign-untold": ("campaigns/page.html", {"shell": SHELL, "page": samples_told.CAMPAIGN_UNTOLD}),
     "campaign-told-again": (
         "campaigns/page.html",
-        {"shell": SHELL, "page": samples_more.CAMPAIGN_TOLD_AGAIN},
+        {"shell": SHELL, "page": samples_told.CAMPAIGN_TOLD_AGAIN},
     ),
     "campaign-versions": (
         "campaigns/page.html",

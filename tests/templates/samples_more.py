@@ -22,8 +22,6 @@ from dashboard.presenters.campaigns import (
     Progress,
     Raw,
     ResolveDeliveries,
-    TellAgain,
-    ToldAgain,
     Troubled,
 )
 from dashboard.presenters.decisions import DecisionFilter, DecisionPage, DecisionsPage, LogBox, Seen, SeenCall
@@ -120,26 +118,6 @@ CAMPAIGN = CampaignPage(
         reject=ReasonAct(**ACT),
     ),
     run=Link(reveal_line("outreach-77"), "/r/7"),
-)
-CAMPAIGN_UNTOLD = replace(
-    CAMPAIGN,
-    untold=TellAgain(
-        **ACT,
-        what="it was returned",
-        why=reveal_line("It answered with an error (401 Unauthorized): “The signature is wrong”."),
-    ),
-)
-CAMPAIGN_TOLD_AGAIN = replace(
-    CAMPAIGN,
-    retried=ToldAgain(
-        what="it was returned",
-        tried="It was tried 3 times, last",
-        last=ago(minutes=3),
-        next_as="the next try is",
-        next=ago(minutes=-2),
-        answer=reveal_line(f"It answered with an error (503 Service Unavailable): “{HOSTILE}”."),
-        behind="1 more piece of news waits until it is told this.",
-    ),
 )
 CAMPAIGN_QUIET = replace(
     CAMPAIGN,
