@@ -16,6 +16,8 @@ from django.db import connection, transaction
 from approvals.models import Delivery, Job
 from approvals.selectors import lineages as lineage_reads
 from approvals.services import deliveries, handover, jobs, lineages, replays, rounds, runs
+from tests.machine import scene
+from tests.machine.machine import Machine
 
 
 @dataclass
@@ -272,11 +274,15 @@ def breaks_the_chain(lab: Lab) -> None:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A mutation, and the laws of which one has to notice. `alone`: no other law is asked, though more would."""
+    """A mutation, and the laws of which one has to notice. `alone`: no other law is asked, though more would.
+
+    `machine` is where it shows; one that tells few stories, where it would show too seldom in all of them.
+    """
 
     mutate: Callable[[Lab], None]
     noticed_by: tuple[str, ...]
     alone: bool = False
+    machine: Callable[[scene.Lab], scene.Scene] = Machine
 
 
 MUTANTS = (

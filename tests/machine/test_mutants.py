@@ -9,7 +9,6 @@ from hypothesis import Phase
 
 from tests.machine import mutants
 from tests.machine.laws import LAWS
-from tests.machine.machine import Machine
 from tests.machine.mutants import MUTANTS, Mutant
 from tests.machine.observed import ObservedMachine
 from tests.machine.observed_laws import OBSERVED_LAWS
@@ -60,7 +59,7 @@ def caught(
 def test_the_machine_catches_a_product_that(
     mutant: Mutant, caught: Callable[[Mutant, Callable[[Lab], Scene]], None]
 ) -> None:
-    caught(mutant, Machine)
+    caught(mutant, mutant.machine)
 
 
 @pytest.mark.parametrize("mutant", OBSERVED_MUTANTS, ids=called)

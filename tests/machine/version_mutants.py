@@ -2,12 +2,35 @@
 
 from typing import Any
 
+from hypothesis import strategies as st
+from hypothesis.stateful import rule
+
 from approvals.db import prepared
 from approvals.models import Campaign, Version
 from approvals.rules.proposals import Proposal
 from approvals.selectors.campaign_counts import newest_version
-from approvals.services import rounds, sending, versions
+from approvals.services import overtaken, rounds, sending, versions
+from tests.machine.machine import WORDS, Machine
 from tests.machine.mutants import Lab, Mutant
+from tests.machine.scene import PEOPLE
+
+
+class OneVersionAfterAnother(Machine):
+    """The same people are proposed to in other words, approved, and written to by a server that refuses some and has others wait."""
+
+    @rule(data=st.data())
+    def something_happens(self, data: Any) -> None:
+        """One step of it; never a worker who dies."""
+        [campaign] = self.seen.campaigns.values()
+        match data.draw(st.sampled_from(["a version", "an approval", "a sending", "a sending"])):
+            case "a version":
+                self.proposes(1, 2, words=data.draw(st.sampled_from(WORDS)))
+            case "an approval":
+                who = data.draw(st.sampled_from(PEOPLE))
+                self.decides_about_campaign(campaign, who, False, "approve")
+            case _ if self.seen.jobs:
+                meets = data.draw(st.lists(st.sampled_from(["refused", "busy", "taken"]), min_size=1, max_size=3))
+                self.works(self.a_job(0), 0, "finish", meets)
 
 
 def knows_nobody_of_an_earlier_version(lab: Lab) -> None:
@@ -67,7 +90,17 @@ def rewrites_what_was_sealed(lab: Lab) -> None:
     lab.owner.execute("grant update on approvals_version to secondlook_app")
 
 
+def asks_about_whoever_was_written_to_since(lab: Lab) -> None:
+    """A failure stays somebody's to settle, though a newer version wrote to the same person."""
+    lab.patch.setattr(overtaken, "settle", lambda campaign_id: None)
+
+
 VERSION_MUTANTS = (
+    Mutant(
+        asks_about_whoever_was_written_to_since,
+        ("nobody_settles_what_a_newer_version_settled",),
+        machine=OneVersionAfterAnother,
+    ),
     Mutant(knows_nobody_of_an_earlier_version, ("nobody_gets_two_versions",)),
     Mutant(goes_on_with_the_version_it_began, ("only_the_newest_version_goes_out",)),
     Mutant(loses_a_recipient, ("the_ledger_adds_up",)),
