@@ -29,7 +29,9 @@ class OneVersionAfterAnother(Machine):
                 who = data.draw(st.sampled_from(PEOPLE))
                 self.decides_about_campaign(campaign, who, False, "approve")
             case _ if self.seen.jobs:
-                meets = data.draw(st.lists(st.sampled_from(["refused", "busy", "taken"]), min_size=1, max_size=3))
+                meets = data.draw(
+                    st.lists(st.sampled_from(["refused", "busy", "taken"]), min_size=1, max_size=3)
+                )
                 self.works(self.a_job(0), 0, "finish", meets)
 
 
