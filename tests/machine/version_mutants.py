@@ -16,7 +16,7 @@ from tests.machine.scene import PEOPLE
 
 
 class OneVersionAfterAnother(Machine):
-    """The same people are proposed to in other words, approved, and written to by a server that refuses some and has others wait."""
+    """The same people are proposed to anew, approved, and written to; the server refuses some and has some wait."""
 
     @rule(data=st.data())
     def something_happens(self, data: Any) -> None:
