@@ -3,6 +3,7 @@
 A file is said by what it holds, so a form that comes back with something wrong needs none of them sent again.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
@@ -10,6 +11,8 @@ from urllib.parse import quote, unquote
 from django.http import QueryDict
 
 from approvals.rules.attachments import Attached, Wanted
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ def read(post: QueryDict) -> tuple[Listed, ...]:
     for value in dict.fromkeys((*post.getlist("listed"), *post.getlist("attach"))):
         sha256, _, rest = value.partition(" ")
         content_type, _, filename = rest.partition(" ")
-        if filename:
+        if filename and _SHA256.fullmatch(sha256):
             wanted = Wanted(sha256=sha256, filename=unquote(filename), content_type=content_type)
             found.append(Listed(wanted, value in ticked))
     return tuple(found)

@@ -176,8 +176,12 @@ class TestANewCampaign:
         assert nothing_made(world)
 
     @pytest.mark.parametrize(
-        "value", [f"{'0' * 64} application/pdf x.pdf", "nonsense", f"{'0' * 64} application/pdf", "", "a  b"]
-    )
+        "value",
+        [
+            f"{'0' * 64} application/pdf x.pdf", "nonsense", f"{'0' * 64} application/pdf", "", "a  b",
+            "a\0b text/plain x.txt",
+        ],
+    )  # fmt: skip
     def test_a_file_that_nobody_sent_cannot_be_named(self, world: World, value: str) -> None:
         client, form = writing(world)
         answer = send(client, form, **TYPED, **WHO, attach=[value], listed=[value])
