@@ -43,6 +43,12 @@ class Delivery(IdentifiedModel):
         ]
         indexes = [
             models.Index(fields=["workspace", "version", "state", "position"], name="delivery_state"),
+            # what waits for a person, of which the queue asks each time that one more does, or one less
+            models.Index(
+                fields=["workspace", "campaign", "state"],
+                condition=models.Q(state__in=["in_doubt", "failed"], resolved_at=None),
+                name="delivery_unsettled",
+            ),
             # by their beginnings too, whatever order the database's language has
             models.Index(
                 fields=["workspace", "dedupe_key"],
