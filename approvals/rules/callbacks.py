@@ -37,6 +37,10 @@ OVERDUE = (
     "No worker could begin until long after its time, so nothing was sent yet. It goes out once a person lets it go on;"
     " there is nothing for you to do."
 )
+LINKS_LEAD_NOWHERE = (
+    "The links in its messages would lead nowhere as Secondlook is set up, so nothing was sent yet. It goes out once"
+    " that is mended and a person lets it go on; there is nothing for you to do."
+)
 
 # Seconds from each try that failed to the next one. After the last of them nobody tries any more.
 PAUSES_S = (10, 60, 5 * 60, 30 * 60, 2 * 3600, 8 * 3600)

@@ -10,7 +10,14 @@ from django.db.models import Exists, OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast, Now
 
 from approvals.models import Campaign, Decision, Delivery, Job, Member, Version, Workspace
-from approvals.rules.callbacks import APPROVER_LEFT, FINISHED, NOT_BEGUN, NOT_THE_APPROVED, SEND_BY_OVER
+from approvals.rules.callbacks import (
+    APPROVER_LEFT,
+    FINISHED,
+    LINKS_LEAD_NOWHERE,
+    NOT_BEGUN,
+    NOT_THE_APPROVED,
+    SEND_BY_OVER,
+)
 from approvals.rules.callbacks import OVERDUE as TOLD_OVERDUE
 from approvals.rules.content import Content
 from approvals.rules.decisions import TOO_LATE
@@ -106,7 +113,10 @@ def _has_no_address(held: Claim, campaign: Campaign) -> bool:
     """Whether the job was laid down because the links in its messages would lead nowhere."""
     goes_out = held.delivery_id is not None or campaign.status in ("approved", "sending")
     why = own_address.why_nothing_is_sent() if goes_out else ""
-    return bool(why) and jobs.pause(held, outcome=f"{NOTHING_LEFT} {why}")
+    paused = bool(why) and jobs.pause(held, outcome=f"{NOTHING_LEFT} {why}")
+    if paused and held.delivery_id is None and campaign.status == "approved":
+        callbacks.note(campaign_id=campaign.id, type=NOT_BEGUN, reason=LINKS_LEAD_NOWHERE)
+    return paused
 
 
 def _may_begin(held: Claim, campaign: Campaign) -> bool:

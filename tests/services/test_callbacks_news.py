@@ -16,6 +16,7 @@ from approvals.rules import callbacks as rules
 from approvals.rules import webhooks
 from approvals.services import campaigns, jobs, pauses, proposals, secrets, sending
 from tests import factories as f
+from tests.services import sends
 from tests.services.proposed import a_proposal, anew, the_rest
 from tests.services.sends import approve, begun, entries, reject, return_, take_back, the_job
 
@@ -85,6 +86,21 @@ class TestAWorkerThatDoesNotBegin:
         assert news()[1:] == told
         pauses.resume_send(by=mia, job_id=the_job().id, shown=f.shown_campaign(campaign))
         assert sending.begin(held=claimed()) is not None
+        assert news()[1:] == told
+
+    def test_because_links_would_lead_nowhere_so_that_it_stays_approved_until_somebody_lets_it_go_on(
+        self, mia, campaign, settings
+    ):
+        settings.BASE_URL = "http://desk.example"
+        approve(mia, campaign)
+        assert sending.begin(held=claimed()) is None
+        told = [("campaign.not_begun", "approved", 1, rules.LINKS_LEAD_NOWHERE)]
+        assert news()[1:] == told
+        settings.BASE_URL = "https://desk.example"
+        pauses.resume_send(by=mia, job_id=the_job().id, shown=f.shown_campaign(campaign))
+        assert sending.begin(held=claimed()) is not None
+        settings.BASE_URL = "http://desk.example"  # it has begun by then, so that is no news
+        assert sending.begin(held=sends.claimed(the_job())) is None
         assert news()[1:] == told
 
     def test_is_told_again_when_it_happens_again(self, mia, campaign, as_superuser):
