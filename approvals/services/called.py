@@ -6,6 +6,7 @@ found again. What an agent wrote is judged as a body of the machine API is; the 
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -59,7 +60,8 @@ def settle_next(*, run_id: UUID) -> bool:
 def give_up_next(*, run_id: UUID) -> None:
     """The first call of a run that waits cannot be seen to, for a reason of ours: it is not tried for ever."""
     if call := _claimed(run_id):
-        _counted(call)
+        with suppress(Exception), transaction.atomic():  # what went wrong may be just this
+            _counted(call)
         _settle(call, "refused", why=Refusal(UNEXPECTED))
 
 

@@ -267,6 +267,24 @@ def test_whatever_goes_wrong_here_is_said_and_keeps_no_other_call_waiting(
     assert shop.became(run)[2].state == "proposed"
 
 
+def test_a_call_that_cannot_even_be_read_keeps_no_other_waiting_either(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = shop.run()
+    shop.caller.report(run, a_call(1), a_call(2))
+    read_ = called._content_of
+
+    def broken(call: Any) -> Any:
+        if call.seq == 1:
+            raise ZeroDivisionError
+        return read_(call)
+
+    monkeypatch.setattr(called, "_content_of", broken)
+    shop.work(run)
+    assert shop.became(run)[1].why == called.UNEXPECTED
+    assert shop.became(run)[2].state == "proposed"
+
+
 def test_the_call_counts_as_a_call_like_any_other(shop: Shop) -> None:
     run = shop.run()
     shop.call(run)
