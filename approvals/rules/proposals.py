@@ -12,7 +12,7 @@ from approvals.rules.addresses import Mailbox, Refused, check_header, check_mail
 from approvals.rules.attachments import Wanted
 
 CLOCKS_S = 60  # by which the clock of a machine that proposes may be behind ours
-OVER = "This time is over. Choose a later one, or leave send_by empty."
+OVER = "This time is over. Choose a later one, or leave it empty."
 _NOT_KEPT = re.compile("[\x00\ud800-\udfff]")
 
 

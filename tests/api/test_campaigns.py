@@ -172,7 +172,7 @@ def test_a_time_that_is_over_is_refused_at_its_field_and_leaves_nothing(caller: 
     before = stored(caller.workspace_id)
     answer = caller.post("/campaigns", a_campaign(send_by=OVER))
     assert answer.problem == (422, "invalid", "send_by")
-    assert answer.json["detail"] == "This time is over. Choose a later one, or leave send_by empty."
+    assert answer.json["detail"] == "This time is over. Choose a later one, or leave it empty."
     assert stored(caller.workspace_id) == before
 
 

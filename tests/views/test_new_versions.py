@@ -77,7 +77,7 @@ class TestAnotherVersion:
         client, form, typed = revising(world, campaign)
         answer = send(client, form, **typed)
         page = Read(answer)
-        assert (page.status, "This time is over. Choose a later one, or leave send_by empty." in page) == (
+        assert (page.status, "This time is over. Choose a later one, or leave it empty." in page) == (
             422,
             True,
         )
