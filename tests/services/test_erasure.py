@@ -6,6 +6,7 @@ from django.db import DatabaseError, connection, transaction
 
 from approvals.exceptions import Conflict, NotFound
 from approvals.models import AudienceRow, Decision, Delivery, Event, Job, Payload
+from approvals.selectors import erasure as selected
 from approvals.selectors.lineages import judged
 from approvals.services import decisions, erasure, handover, jobs, pauses, sending, trials
 from tests import factories as f
@@ -192,6 +193,21 @@ def test_a_refused_recipient_that_spells_them_is_erased_and_one_that_only_looks_
     assert found.recipients == 1
     rows = f.rows(AudienceRow.objects.order_by("position"))
     assert [row.email for row in rows] == ["", *to[1:]]
+
+
+def test_who_is_left_out_is_found_in_every_spelling_without_judging_everybody_else(erase, monkeypatch):
+    spelled = [
+        "Zoe@BÜCHER.example",
+        "zoe@XN--bcher-kva.EXAMPLE",
+        "zoe@ｂücher.example",
+        "<zoe@bücher.example>, x",
+    ]
+    others = [(f"nobody{n}@@example.com", {}) for n in range(50)]
+    f.campaign(to=[("zoe@xn--bcher-kva.example", {}), *((email, {}) for email in spelled), *others])
+    judged_, real = [], selected.spelling_of
+    monkeypatch.setattr(selected, "spelling_of", lambda email: judged_.append(email) or real(email))
+    assert erase("zoe@bücher.example")[0].recipients == 1 + len(spelled)
+    assert set(judged_) & {email for email, _ in others} == set()
 
 
 def test_what_failed_for_somebody_erased_is_not_sent_again(erase, mia):
