@@ -101,6 +101,18 @@ class TestTheCampaignsPage:
         page = look(world, campaign)
         assert f"It was tried once, and it is being tried again just now. The last answer: {ANSWER}" in page
 
+    def test_says_no_answer_where_the_worker_was_lost_before_there_was_one(
+        self, world: World, campaign: Campaign
+    ) -> None:
+        for _ in range(2):
+            with bind(world.workspace.id):
+                assert callbacks.claim(callback_id=row(world).id) is not None
+            with world.bound():
+                Callback.objects.update(lease_until=row(world).created_at)
+        page = look(world, campaign)
+        assert "It was tried once, and it is being tried again just now." in page
+        assert "The last answer" not in page
+
     def test_says_how_much_else_waits_behind_it(self, world: World) -> None:
         set_to(world, URL)
         campaign = world.campaign("Winter schedule")
