@@ -21,8 +21,9 @@ _APPROVED = ("approved", "sending", "paused", "finished", "stopped")
 _COMPARED = 20_000  # characters of a text that say which is the nearest
 _DECIDED = ("approve", "return_campaign", "reject", "cancel_send", "stop")
 
+# Whoever was erased has no address any more, and no key that both versions would know them by.
 _ONLY_IN = """select count(*), (array_agg(a.address order by a.position))[:%s] from approvals_delivery a
-where a.version_id = %s and not exists (select from approvals_delivery b
+where a.version_id = %s and a.address <> '' and not exists (select from approvals_delivery b
   where b.workspace_id = a.workspace_id and b.version_id = %s and b.dedupe_key = a.dedupe_key)"""
 
 

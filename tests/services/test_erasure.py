@@ -7,6 +7,7 @@ from django.db import DatabaseError, connection, transaction
 from approvals.exceptions import Conflict, NotFound
 from approvals.models import AudienceRow, Decision, Delivery, Event, Job, Payload
 from approvals.selectors import erasure as selected
+from approvals.selectors.compared import Lists, lists_changed
 from approvals.selectors.lineages import judged
 from approvals.services import decisions, erasure, handover, jobs, pauses, sending, trials
 from tests import factories as f
@@ -177,6 +178,14 @@ def test_of_whom_nothing_was_ever_sent_to_not_even_the_address_is_left(erase, mi
     assert (other.state, other.address) == (state, "guest2@example.com")
     assert not erase("guest1@example.com")[0], "the log knows that it was erased, and not who"
     assert chain_holds()
+
+
+def test_whoever_is_erased_neither_came_nor_went_between_two_lists(erase):
+    both = [f.campaign(to=[("ann@example.com", {}), ("bob@example.com", {})]) for _ in range(2)]
+    erase("ann@example.com")
+    with transaction.atomic():
+        newer, older = (campaign.versions.get().id for campaign in both)
+        assert lists_changed(newer, older) == Lists(0, [], 0, [])
 
 
 def test_two_people_of_one_campaign_are_erased_one_after_the_other(erase, mia):
