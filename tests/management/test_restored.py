@@ -158,7 +158,7 @@ def test_owner_cannot_take_a_backup_and_says_so(servers: TestServers, tmp_path: 
 def test_the_copy_does_nothing_until_somebody_says_that_it_is_the_real_one(copy: Env) -> None:
     doctor = manage(copy, "doctor")
     assert doctor.returncode == 1
-    assert doctor.stderr.strip() == "1 of 16 guards do not hold: place."
+    assert doctor.stderr.strip() == "1 of 17 guards do not hold: place."
     assert SENTENCE in doctor.stdout
     for words in (("dispatch",), ("shell", "-c", "import dashboard.wsgi")):
         started = manage(copy, *words)

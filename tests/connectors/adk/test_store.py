@@ -26,7 +26,7 @@ T0 = datetime(2026, 1, 1)
 @pytest.fixture
 def empty(servers: TestServers) -> Iterator[AdkDatabase]:
     """A database in which ADK has not made its tables yet."""
-    with adk_database(servers, f"adk_{next(NUMBERS)}") as database:
+    with adk_database(servers, f"adk_store_{next(NUMBERS)}") as database:
         yield database
 
 
