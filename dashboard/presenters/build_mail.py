@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from dashboard.embedded.mailbox import Caught
 from dashboard.presenters.ages import when
+from dashboard.presenters.build_review import size_of
 from dashboard.presenters.campaigns import Header
 from dashboard.presenters.mail import MailList, MailMessage, MailRow
 from dashboard.presenters.text import clip, count, plain, plural, reveal, reveal_line, summary_line
@@ -29,11 +30,15 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A message taken apart: every header field, and its two bodies where it has them."""
+    """A message taken apart: every header field, its two bodies where it has them, and its files.
+
+    Of a file its name, its type and how many bytes it has.
+    """
 
     headers: tuple[tuple[str, str], ...]
     text: str
     html: str
+    files: tuple[tuple[str, str, int], ...] = ()
 
     def header(self, name: str) -> str:
         """The first field of this name, or nothing."""
@@ -46,7 +51,12 @@ def read(raw: bytes) -> Read:
     headers = _or(lambda: [(name, str(value)) for name, value in message.items()], None)
     if headers is None:
         headers = [(name, str(value)) for name, value in message.raw_items()]
-    return Read(tuple(headers), _body(message, "plain"), _body(message, "html"))
+    return Read(
+        tuple(headers),
+        _body(message, "plain"),
+        _body(message, "html"),
+        _or(lambda: _files(message), ()),
+    )
 
 
 def mail_list(
@@ -77,6 +87,10 @@ def mail_message(caught: Caught, now: datetime) -> MailMessage:
         back_url=reverse("mail"),
         at=when(caught.received_at, now),
         html_url=reverse("mail_html", args=[caught.name]) if message.html else "",
+        files=tuple(
+            summary_line(f"{name or '(no name)'}, {kind}, {size_of(size)}", 300)
+            for name, kind, size in message.files
+        ),
         raw_url=reverse("mail_raw", args=[caught.name]),
     )
 
@@ -108,6 +122,15 @@ def _body(message: EmailMessage, kind: str) -> str:
     undecoded: Any = _or(lambda: part.get_payload(decode=True), None)
     otherwise = undecoded.decode("utf-8", "replace") if isinstance(undecoded, bytes) else ""
     return str(_or(part.get_content, otherwise))
+
+
+def _files(message: EmailMessage) -> tuple[tuple[str, str, int], ...]:
+    found = []
+    for part in message.iter_attachments():
+        undecoded: Any = part.get_payload(decode=True)
+        size = len(undecoded) if isinstance(undecoded, bytes) else 0
+        found.append((part.get_filename() or "", part.get_content_type(), size))
+    return tuple(found)
 
 
 def _or(attempt: Callable[[], _T], otherwise: _T) -> _T:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from approvals.rules.decisions import ERASED
 from approvals.selectors.campaigns import CampaignFacts
 from approvals.selectors.contacts import Contact
 from approvals.selectors.recipients import Row
@@ -23,7 +24,9 @@ _LEFT_OUT = {
     "already_sent": Chip("Reached before"),
 }
 _SKIPPED = "Not sent: the campaign was stopped, or the recipient erased, before their turn came."
-_ERASED = "Everything about this recipient was erased."
+_ERASED_BUT_FOR_THE_ADDRESS = (
+    "Their values were erased; the address stays, since this message was sent or tried."
+)
 
 
 def recipients_page(
@@ -83,8 +86,8 @@ def _line(
     row: Row, contact: Contact | None, *, see_url: str, authority_url: str, now: datetime
 ) -> RecipientLine:
     said = row.reason or row.answer or (_SKIPPED if row.state == "skipped" else "")
-    if row.erased:
-        said = f"{said} {_ERASED}".strip()
+    if row.erased and ERASED not in said:
+        said = f"{said} {_ERASED_BUT_FOR_THE_ADDRESS if row.address else ERASED}".strip()
     if row.attempts > 1:
         said = f"{said} ({count(row.attempts)} attempts)".strip()
     return RecipientLine(

@@ -34,7 +34,7 @@ class MailList:
 @dataclass(frozen=True, slots=True)
 class MailMessage:
     """One caught message: `title` is `text.plain`, HTML by its own address (a sandboxed frame), `raw_url`
-    the bytes.
+    the bytes, attached files among them; `files` names these.
     """
 
     title: str
@@ -45,3 +45,4 @@ class MailMessage:
     at: When
     html_url: str = ""
     raw_url: str = ""
+    files: tuple[SafeString, ...] = ()

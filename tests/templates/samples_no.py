@@ -74,4 +74,5 @@ MAIL_MESSAGE = MailMessage(
     ago(minutes=4),
     "/frame/",
     "/mail/1/raw/",
+    (reveal_line("Terms of travel.pdf, application/pdf, 48 KB"), reveal_line("map.png, image/png, 1.2 MB")),
 )

@@ -71,6 +71,24 @@ def test_one_message_shows_its_headers_and_text_and_its_html_in_a_frame(world: W
     assert frame.headers["X-Content-Type-Options"] == "nosniff"
 
 
+def test_attached_files_are_named_with_what_they_are(world: World, folder: Path) -> None:
+    message = EmailMessage()
+    message["Subject"], message["From"], message["To"] = "Two files", "shop@example.com", "ann@example.com"
+    message.set_content("Dear Ann")
+    message.add_attachment(
+        b"%PDF-1.4 " * 100, maintype="application", subtype="pdf", filename="Preise März.pdf"
+    )
+    message.add_attachment("a,b\n", subtype="csv", filename="<b>.csv")
+    name = mailbox.store(folder, "shop@example.com", ["ann@example.com"], message.as_bytes())
+
+    page = Read(world.visit("support").get(f"/mail/{name}/"))
+
+    assert "2 attached files" in page
+    assert "Preise März.pdf, application/pdf, 900 bytes" in page
+    assert "<b>.csv, text/csv, 4 bytes" in page
+    assert page.links["the raw message"] == f"/mail/{name}/raw/"
+
+
 def test_the_raw_message_is_a_download(world: World, folder: Path) -> None:
     name = caught(folder)
 
