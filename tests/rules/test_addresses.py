@@ -132,9 +132,11 @@ def by_the_validator(text):
 @example("a@" + ".".join(["a" * 63] * 3) + "." + "b" * 61)
 @example("info@b.co\n")
 @example("\u017f@\u212a.com")
-def test_every_answer_is_the_one_of_the_validator(text):
+@example("{{@0.a")
+def test_every_answer_is_the_one_of_the_validator_but_for_merge_fields(text):
     answer = check_address(text)
-    assert (answer.normal if isinstance(answer, Address) else None) == by_the_validator(text)
+    expected = None if "{{" in text or "}}" in text else by_the_validator(text)
+    assert (answer.normal if isinstance(answer, Address) else None) == expected
 
 
 @given(st.from_regex(addresses._PLAIN, fullmatch=True))

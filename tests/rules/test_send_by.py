@@ -45,7 +45,7 @@ def test_one_that_is_over_is_refused_at_its_field_with_what_to_do(
     with pytest.raises(Invalid) as refused:
         refuse_over(proposal, NOW, clocks_s=clocks_s)
     assert (refused.value.field, refused.value.text) == ("send_by", OVER)
-    assert "send_by" in OVER
+    assert "Choose a later one" in OVER
 
 
 def test_what_counts_is_the_instant_and_not_how_it_is_written() -> None:
