@@ -60,6 +60,7 @@ def django_db_setup(
     def leave(self: TransactionTestCase) -> None:
         del self
         used = cluster.database_in_use()
+        assert used != cluster.ROLLBACK, "this test left its own database, and would drop that of all others"
         cluster.point_at(servers, cluster.ROLLBACK)
         servers.cluster.drop_database(used)
 

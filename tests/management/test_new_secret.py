@@ -1,7 +1,6 @@
 """`manage.py runtime new-secret`: a secret in place of one that got known, or cannot be read any more."""
 
 import io
-from collections.abc import Iterator
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -25,11 +24,9 @@ def new_secret(world: World, name: str) -> str:
 
 
 @pytest.fixture
-def world(servers: TestServers, settings: Settings) -> Iterator[World]:
-    world = World.create()
+def world(servers: TestServers, settings: Settings) -> World:
     settings.OWNER_DATABASE_URL = servers.cluster.url("owner", cluster.database_in_use())
-    yield world
-    cluster.point_at(servers, cluster.ROLLBACK)
+    return World.create()
 
 
 def test_it_is_shown_once_and_is_the_one_that_is_stored(world: World) -> None:
