@@ -17,9 +17,7 @@ from approvals.services.datasets import most_bytes
 LISTS, ATTACHMENTS = "import_audience", "propose"
 TAKES_FILES = {"dataset_upload": LISTS, "campaign_new": ATTACHMENTS, "campaign_new_version": ATTACHMENTS}
 MORE = 64 * 1024  # bytes of a form around its file
-MOST_PASSED_OVER = (
-    20 * MOST * MOST_BYTES
-)  # bytes of a form with files to attach; nobody means to send so much
+MOST_PASSED_OVER = 20 * MOST * MOST_BYTES  # of a form with files to attach; nobody means to send so much
 
 
 class LimitedUpload(TemporaryFileUploadHandler):

@@ -37,9 +37,7 @@ class Kept:
     answers: int
     recipients: int
     planned: int  # deliveries to them that have not begun
-    addresses: (
-        int  # deliveries to them that never began, these among them: nothing was sent, so they prove nothing
-    )
+    addresses: int  # deliveries to them that never began, these among them: they prove nothing
     list_rows: int
     list_files: int
     released: int  # entries of the list of the suppressed that hold no more
@@ -120,9 +118,7 @@ def recipients_in(subject: str) -> list[int]:
     key, spelled = spelling_of(subject), spelling(subject)
     # Postgres says what may be theirs, the rules what is: asked of every row they would hold the locks of an erasure
     # for minutes. What is not ASCII can be spelled in more ways than Postgres knows.
-    may = Q(email__iexact=key) | Q(email__regex="[^\\x01-\\x7f]")
-    for way in spelled.ways:
-        may |= Q(email__icontains=way)
+    may = Q(email__iexact=key) | Q(email__regex="[^\\x01-\\x7f]") | erasure_lists.may_spell(spelled, "email")
     excluded = AudienceRow.objects.filter(may, erased_at=None).exclude(state="addressable")
     also = [
         id

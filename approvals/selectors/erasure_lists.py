@@ -23,6 +23,14 @@ class AttachedFile:
     used: tuple[str, ...]
 
 
+def may_spell(spelled: Spelling, field: str) -> Q:
+    """What Postgres can say of texts that may spell them; the rule says which do. Everything, where there is no way."""
+    found = Q()
+    for way in spelled.ways:
+        found |= Q(**{f"{field}__icontains": way})
+    return found
+
+
 def rows_in(subject: str) -> QuerySet[DatasetRow]:
     """Their rows in imported lists, whatever became of each; refused ones where the cell spells them."""
     if not subject.strip():  # which is what stands where there is no address
@@ -37,9 +45,7 @@ def rows_in(subject: str) -> QuerySet[DatasetRow]:
 def _refused(subject: str) -> dict[UUID, list[int]]:
     """Where a row was refused, by list: Postgres says what may spell them, the rule what does."""
     spelled = spelling(subject)
-    may = Q(email__iexact=subject)
-    for way in spelled.ways:
-        may |= Q(email__icontains=way)
+    may = Q(email__iexact=subject) | may_spell(spelled, "email")
     found: dict[UUID, list[int]] = {}
     rows = DatasetRow.objects.filter(may, state="refused", erased_at=None)
     for dataset_id, position, email in rows.values_list("dataset_id", "position", "email").iterator():
@@ -98,10 +104,9 @@ def attached_under_a_name_of(spelled: Spelling) -> set[str]:
     """The SHA-256 of files that a campaign attaches under a name that spells them."""
     if not spelled.ways:
         return set()
-    may = Q()
-    for way in spelled.ways:
-        may |= Q(filename__icontains=way)
-    rows = VersionAttachment.objects.filter(may).values_list("filename", "attachment__sha256")
+    rows = VersionAttachment.objects.filter(may_spell(spelled, "filename")).values_list(
+        "filename", "attachment__sha256"
+    )
     # Its ending would make another domain of an address.
     return {
         sha256 for name, sha256 in rows if spelled.in_text(name) or spelled.in_text(name.rpartition(".")[0])

@@ -66,9 +66,8 @@ def receive(*, by: Actor | TokenBearer, upload: Upload) -> tuple[Dataset, bool]:
             came.file.read(HEAD), encoding=upload.encoding, address_column=upload.address_column
         )
         known = _known(by, came.sha256, layout)
-        if (
-            known is None or known.ended_at is None
-        ):  # one that waits for its file gets it back, if it was lost
+        # One that waits for its file gets it back, if it was lost.
+        if known is None or known.ended_at is None:
             files.store(came, name_in_storage(current_workspace(), came.sha256))
         if known is not None:
             return known, False

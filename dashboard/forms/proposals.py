@@ -192,10 +192,9 @@ class ListedForm(Whom, ProposalForm):
         everybody = f"Everybody on the list: {dataset.addressable:,} can be reached"
         _choices(self, "who", {"all": everybody, "some": "Only rows with the value below"})
         # By number: a name may hold what nobody sees, and is looked up rather than sent there and back.
+        usable = frozenset(filter_names(dataset))
         self.columns = {
-            str(number): name
-            for number, name in enumerate(dataset.columns, start=1)
-            if name in filter_names(dataset)
+            str(number): name for number, name in enumerate(dataset.columns, start=1) if name in usable
         }
         _choices(self, "column", {"": "", **{number: plain(name) for number, name in self.columns.items()}})
 

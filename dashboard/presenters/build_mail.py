@@ -30,19 +30,21 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A message taken apart: every header field, its two bodies where it has them, and its files.
-
-    Of a file its name, its type and how many bytes it has.
-    """
+    """A message taken apart: every header field, and its two bodies where it has them."""
 
     headers: tuple[tuple[str, str], ...]
     text: str
     html: str
-    files: tuple[tuple[str, str, int], ...] = ()
+    whole: EmailMessage
 
     def header(self, name: str) -> str:
         """The first field of this name, or nothing."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), "")
+
+    @property
+    def files(self) -> tuple[tuple[str, str, int], ...]:
+        """The name, the type and the bytes of each attached file, decoded now: lists and searches need none."""
+        return _or(lambda: _files(self.whole), ())
 
 
 def read(raw: bytes) -> Read:
@@ -51,12 +53,7 @@ def read(raw: bytes) -> Read:
     headers = _or(lambda: [(name, str(value)) for name, value in message.items()], None)
     if headers is None:
         headers = [(name, str(value)) for name, value in message.raw_items()]
-    return Read(
-        tuple(headers),
-        _body(message, "plain"),
-        _body(message, "html"),
-        _or(lambda: _files(message), ()),
-    )
+    return Read(tuple(headers), _body(message, "plain"), _body(message, "html"), message)
 
 
 def mail_list(
